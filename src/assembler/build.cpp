@@ -367,7 +367,9 @@ bool take_fields(const Instruction& like, Instruction& out, std::span<const std:
     if (word == nullptr) return false;
     const auto same = std::ranges::find(field.values, *word, [](const auto& v) { return v.second; });
     if (same == field.values.end()) return false;
-    out.code.fields[at] = static_cast<std::uint16_t>(same->first);
+    // Where words do not tell values apart, numbers do.
+    const auto other = std::find_if(same + 1, field.values.end(), [&](const auto& v) { return v.second == *word; });
+    out.code.fields[at] = other == field.values.end() ? static_cast<std::uint16_t>(same->first) : like.code.fields[f];
   }
   return true;
 }

@@ -29,11 +29,16 @@ class Bundler {
     for (std::uint32_t block = 0; block < p_.blocks.size(); ++block) {
       old_ = std::move(p_.blocks[block].code);
       p_.blocks[block].code.clear();
+      gather_sums();
       b_.start(block);
+      done_.assign(old_.size(), false);
       for (at_ = 0; at_ < old_.size(); ++at_) {
-        const std::size_t first = at_;
+        if (done_[at_]) continue;
+        const std::vector<bool> before = done_;
         rewrite(old_[at_]);
-        for (std::size_t k = first; k <= at_; ++k) b_.note_writes(old_[k]);
+        b_.note_writes(old_[at_]);
+        for (std::size_t k = at_ + 1; k < old_.size(); ++k)
+          if (done_[k] && !before[k]) b_.note_writes(old_[k]);
       }
     }
   }
@@ -47,6 +52,7 @@ class Bundler {
   static std::span<const Row> rows();
 
   void rewrite(const Instruction& i) {
+    if (i.guard && std::ranges::find(settled_, i.guard.reg) != settled_.end()) return;
     b_.stand_for(i);
     const std::string_view name = i.code.mnemonic();
     for (const Row& row : rows())
@@ -291,24 +297,62 @@ class Bundler {
   // The low word of a sum of 64 bits: `carry` (and `second`) are read by who makes the high word, mostly the
   // next instruction.
   void low_word(const Instruction& low, const Ref& carry, const Ref& second) {
-    const std::size_t next = at_ + 1;
-    const bool pair = next < old_.size() && reads(old_[next], carry) && is_high_word(old_[next]) &&
-                      uses_[carry.reg] == 1 && (!second || (reads(old_[next], second) && uses_[second.reg] == 1)) &&
-                      old_[next].guard == low.guard &&
-                      old_[next].code.guard_negated == low.code.guard_negated && adds_carry_plainly(old_[next]) &&
-                      goes_on_plainly(next) && (!second || !result(old_[next], "Pcarry0"));
-    if (pair) {
-      ++at_;
-      both_words(low, old_[next]);
-      // Sums of more words go on with the carry.
-      while (const Ref more = result(old_[at_], "Pcarry0")) {
-        ++at_;
-        add_high(result(old_[at_]), high_terms(old_[at_]), bool(result(old_[at_], "Pcarry0")));
-        (void)more;
-      }
-      return;
+    const std::size_t high = reader_of(at_, low, carry);
+    const bool pair = high != 0 && is_high_word(old_[high]) && uses_[carry.reg] == 1 &&
+                      (!second || (reads(old_[high], second) && uses_[second.reg] == 1)) &&
+                      adds_carry_plainly(old_[high]) && goes_on_plainly(high) &&
+                      (!second || !result(old_[high], "Pcarry0"));
+    if (!pair) return apart(low, carry, second);
+    done_[high] = true;
+    both_words(low, old_[high]);
+    // Sums of more words go on with the carry.
+    for (std::size_t at = high; const Ref more = result(old_[at], "Pcarry0");) {
+      at = reader_of(at, old_[at], more);
+      done_[at] = true;
+      add_high(result(old_[at]), high_terms(old_[at]), bool(result(old_[at], "Pcarry0")));
     }
-    apart(low, carry, second);
+  }
+  // Moves between the words of a sum go in front of it, where they may.
+  void gather_sums() {
+    constexpr std::size_t farthest = 8;
+    for (std::size_t low = 0; low < old_.size(); ++low) {
+      if (!result(old_[low], "Pcarry0")) continue;
+      for (std::size_t k = low + 1; k < old_.size() && k <= low + farthest; ++k) {
+        if (old_[k].code.mnemonic() != "MOV" || old_[k].guarded()) continue;
+        bool free = true;
+        for (std::size_t m = low; m < k && free; ++m)
+          for_each_ref(old_[k], [&](const Ref& r, bool is_write) {
+            if (writes(old_[m], r) || (is_write && reads(old_[m], r))) free = false;
+          });
+        if (!free) continue;
+        const auto at = [&](std::size_t n) { return old_.begin() + static_cast<std::ptrdiff_t>(n); };
+        std::rotate(at(low), at(k), at(k + 1));
+        ++low;
+      }
+    }
+  }
+  // The next instruction that reads a predicate of `writer`, which stands at `from`, if it may be made here:
+  // with the same guard, and nothing between has to do with what it reads and writes. 0: there is none.
+  std::size_t reader_of(std::size_t from, const Instruction& writer, const Ref& p) const {
+    constexpr std::size_t farthest = 12;
+    for (std::size_t k = from + 1; k < old_.size() && k <= from + farthest; ++k) {
+      if (!reads(old_[k], p)) continue;
+      const bool same = old_[k].guard == writer.guard && old_[k].code.guard_negated == writer.code.guard_negated;
+      bool free = same && !done_[k];
+      for (std::size_t m = at_ + 1; m < k && free; ++m)
+        for_each_ref(old_[k], [&](const Ref& r, bool is_write) {
+          if (m == from || r == p) return;
+          if (writes(old_[m], r) && !is_carry_chain(old_[m], old_[k])) free = false;
+          if (is_write && reads(old_[m], r)) free = false;
+        });
+      return free ? k : 0;
+    }
+    return 0;
+  }
+  // Of the same sum: it is made before.
+  bool is_carry_chain(const Instruction& earlier, const Instruction& later) const {
+    const Ref carry = result(earlier, "Pcarry0");
+    return carry && reads(later, carry);
   }
   static bool is_high_word(const Instruction& i) {
     const std::string_view name = i.code.mnemonic();
@@ -319,14 +363,14 @@ class Bundler {
       if (const Condition c = condition(i, name); c.ref && c.inverted) return false;
     return !result(i, "Pcarry1") && !result(i, "Pd");
   }
-  // Whether the carry of a high word, if it has one, goes to the next instruction alone, and so on.
+  // Whether the carry of a high word, if it has one, goes to one that may be made here, and so on.
   bool goes_on_plainly(std::size_t high) const {
     const Ref carry = result(old_[high], "Pcarry0");
     if (!carry) return true;
-    const std::size_t next = high + 1;
-    return next < old_.size() && uses_[carry.reg] == 1 && old_[next].code.mnemonic() == "IADD3.X" &&
+    const std::size_t next = reader_of(high, old_[high], carry);
+    return next != 0 && uses_[carry.reg] == 1 && old_[next].code.mnemonic() == "IADD3.X" &&
            condition(old_[next], "Pcin0").ref == carry && is_false(condition(old_[next], "Pcin1")) &&
-           old_[next].guard == old_[high].guard && adds_carry_plainly(old_[next]) && goes_on_plainly(next);
+           adds_carry_plainly(old_[next]) && goes_on_plainly(next);
   }
 
   struct Terms {
@@ -503,7 +547,9 @@ class Bundler {
   void product(const Instruction& i) {
     if (result(i, "Pd")) throw GivenUp{"a product with a carry"};
     const std::vector<Value> v = sources(i);
-    const Value &a = v[0], &b = v[1], &c = v[2];
+    Value a = v[0], b = v[1];
+    const Value& c = v[2];
+    if (known_number(plain(a)) && !known_number(plain(b))) std::swap(a, b);
     const auto known = known_number(plain(b));
     if (a.is_zero_register() || (known && *known == 0)) return b_.add_three(result(i), c, zero(), zero());
     if (known && std::has_single_bit(*known)) {
@@ -532,6 +578,7 @@ class Bundler {
     if (result(i, "Pd")) throw GivenUp{"a product with a carry"};
     const std::vector<Value> v = sources(i);
     Value a = v[0], b = v[1], c = v[2];
+    if (known_number(a) && !known_number(b)) std::swap(a, b);
     const bool is_signed = i.code.field("u32") != 0;
     if (a.negated || b.negated || c.negated || c.inverted) throw GivenUp{"a negated product of 64 bits"};
     Value c_low = c, c_high = c;
@@ -812,6 +859,24 @@ class Bundler {
     b_.emit("BFE", result(i), {a, value_of(place)}, {sign});
   }
 
+  // BMSK: as many ones as b says, from bit a on
+  void mask(const Instruction& i) {
+    const std::vector<Value> v = sources(i);
+    const bool wraps = i.code.field("w") != 0;
+    const auto bounded = [&](const Value& x) {
+      const Ref t = b_.temporary();
+      if (wraps)
+        b_.emit("LOP32I", t, {b_.out().as_register(x), number(31)}, {{"op", "AND"}});
+      else
+        b_.emit("IMNMX", t, {b_.out().as_register(x), number(32)}, {{"u32", "U32"}});
+      return value_of(t);
+    };
+    const Ref place = b_.temporary(), ones = b_.temporary();
+    b_.shift_left(place, bounded(v[1]), 8);
+    b_.emit("BFE", ones, {b_.out().as_register(number(0xffffffffu)), value_of(place)}, {{"u32", "U32"}});
+    b_.emit("SHL", result(i), {value_of(ones), bounded(v[0])}, {});
+  }
+
   // ---- predicates ----
 
   void predicate_logic(const Instruction& i) {
@@ -1040,6 +1105,7 @@ class Bundler {
 
   void choose(const Instruction& i) {
     std::vector<Value> v = sources(i);
+    if (chooses_word(i, v)) return;
     Condition c = condition(i, "Pc");
     if (v[0].kind != Value::Kind::reg && !(v[0].is_number() && v[0].bits == 0)) {
       std::swap(v[0], v[1]);
@@ -1050,9 +1116,29 @@ class Bundler {
     b_.out().set_condition(made, "Pc", c);
   }
 
-  void set_float_predicate(const Instruction& i) {
-    std::vector<Value> v = sources(i);
-    with_name(i, i.code.mnemonic(), v);
+  // DSETP.MIN says which of two doubles it is and whether both are NaN, for who chooses the words by it: all of
+  // it becomes DMNMX.
+  void compare_doubles(const Instruction& i) {
+    const std::string_view cmp = word(i, "cmp");
+    if (cmp != "MIN" && cmp != "MAX") return float_product(i);
+    const Ref first = result(i, "Pd"), both = result(i, "Pd2");
+    if (i.guarded() || !first || !both) throw GivenUp{"a minimum of doubles of this kind"};
+    const std::vector<Value> v = sources(i);
+    const Ref d = b_.temporary(2);
+    Instruction& out = b_.emit("DMNMX", d, {v[0], v[1]});
+    b_.out().set_condition(out, "min", {{}, cmp == "MAX"});
+    extrema_.push_back({first.reg, v[0].ref, d});
+    settled_.push_back(both.reg);
+  }
+  // SEL of a word by such a predicate
+  bool chooses_word(const Instruction& i, const std::vector<Value>& v) {
+    const Condition c = condition(i, "Pc");
+    for (const Extremum& e : extrema_) {
+      if (!c.ref || c.ref.reg != e.predicate) continue;
+      b_.out().move(result(i), value_of(part_of(e.result, v[0].ref == part_of(e.operand, 0) ? 0 : 1)));
+      return true;
+    }
+    return false;
   }
 
   void check_division(const Instruction& i) {
@@ -1272,7 +1358,14 @@ class Bundler {
   Program& p_;
   BundledBuilder b_;
   std::vector<Instruction> old_;  // of this block
+  std::vector<bool> done_;        // made earlier
   std::size_t at_ = 0;
+  struct Extremum {
+    std::uint32_t predicate = 0;
+    Ref operand, result;
+  };
+  std::vector<Extremum> extrema_;
+  std::vector<std::uint32_t> settled_;  // predicates that guard nothing any more
   std::vector<std::uint32_t> uses_;  // reads by register
   std::vector<std::optional<std::uint32_t>> numbers_;
 };
@@ -1304,6 +1397,8 @@ std::span<const Bundler::Row> Bundler::rows() {
       {"DADD", &Bundler::float_product},
       {"DMUL", &Bundler::float_product},
       {"DFMA", &Bundler::float_product},
+      {"DSETP", &Bundler::compare_doubles},
+      {"BMSK", &Bundler::mask},
       {"FSEL", &Bundler::float_select},
       {"FCHK", &Bundler::check_division},
       {"HADD2", &Bundler::half_sum},

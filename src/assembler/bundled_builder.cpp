@@ -110,6 +110,11 @@ void BundledBuilder::add(Ref d, Value a, Value b, Flags flags) {
   if (a.is_number() || a.kind == Value::Kind::constant || a.is_zero_register()) std::swap(a, b);
   a.negated = a.negated || std::exchange(a.inverted, false);
   b.negated = b.negated || std::exchange(b.inverted, false);
+  if (a.kind != Value::Kind::reg) {
+    const bool negated = a.negated;
+    a = out_.as_register(plain(a));
+    a.negated = negated;
+  }
   const FieldWord x{"x", flags.in ? "X" : ""}, cc{"cc", flags.out ? "CC" : ""};
   if (b.is_number() && b.bits != 0) {
     std::uint32_t bits = static_cast<std::uint32_t>(b.bits);

@@ -12,7 +12,7 @@ void branch(Selector& s, const Inst& inst) {
 void leave(Selector& s, const Inst&) { s.out().emit("EXIT", {}, {}); }
 
 void trap(Selector& s, const Inst& inst) {
-  s.out().emit("BPT", {}, {}, {{"kind", inst.op == Op::trap ? "TRAP" : "INT"}});
+  s.out().emit("BPT", {}, {number(1)}, {{"kind", inst.op == Op::trap ? "TRAP" : "INT"}});
   if (inst.op == Op::trap) s.out().emit("EXIT", {}, {});
 }
 
