@@ -42,9 +42,10 @@ Value BundledBuilder::shared(std::string_view name, std::initializer_list<Value>
     const bool old = v.ref && v.ref.reg < versions_.size();
     key.push_back(std::uint64_t{v.ref.reg} << 32 | (old ? versions_[v.ref.reg] : 0u));
     key.push_back(v.bits);
-    key.push_back(std::uint64_t{v.offset} << 32 | std::uint64_t{v.bank} << 24 | std::uint64_t{v.ref.part} << 16 |
-                  static_cast<std::uint64_t>(v.kind) << 8 | (v.negated ? 1u : 0u) | (v.absolute ? 2u : 0u) |
-                  (v.inverted ? 4u : 0u) | (v.wide ? 8u : 0u));
+    key.push_back(std::uint64_t{v.offset} << 32 | std::uint64_t{v.bank} << 24 |
+                  std::uint64_t{v.ref.part} << 16 | static_cast<std::uint64_t>(v.kind) << 8 |
+                  (v.negated ? 1u : 0u) | (v.absolute ? 2u : 0u) | (v.inverted ? 4u : 0u) |
+                  (v.wide ? 8u : 0u));
   }
   for (const FieldWord& f : fields) key.push_back(std::hash<std::string_view>{}(f.word) ^ f.field.size());
   const bool always = !out_.guard().ref;
@@ -89,8 +90,8 @@ void BundledBuilder::note_writers() {
           if (name == "LOP3")
             for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
               const int lut = i.code.form->operand("lut");
-              if (i.code.operands[k].kind == machine::OperandKind::immediate &&
-                  static_cast<int>(k) != lut && i.code.operands[static_cast<std::size_t>(lut)].value == 0xc0 &&
+              if (i.code.operands[k].kind == machine::OperandKind::immediate && static_cast<int>(k) != lut &&
+                  i.code.operands[static_cast<std::size_t>(lut)].value == 0xc0 &&
                   i.code.operands[k].value >= 0 && i.code.operands[k].value < one_half)
                 is_short = true;
             }
@@ -165,7 +166,7 @@ void BundledBuilder::add_three(Ref d, Value a, Value b, Value c) {
   std::size_t count = 0;
   for (Value v : {a, b, c}) {
     v.negated = v.negated || std::exchange(v.inverted, false);
-    if (!(v.is_zero_register() || (v.is_number() && v.bits == 0))) terms[count++] = v;
+    if (!is_nothing(v)) terms[count++] = v;
   }
   if (count == 0) return out_.move(d, zero());
   if (count == 1) {
@@ -225,18 +226,15 @@ void BundledBuilder::multiply_add(Ref d, Value a, Value b, Value c) {
     return;
   }
   const Value merged = shared("XMAD", {a, b, zero()}, {{"hb", "H1"}, {"mrg", "MRG"}});
-  emit("XMAD", d, {a, merged, low},
-       {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
+  emit("XMAD", d, {a, merged, low}, {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
 }
 
 Value BundledBuilder::high_word(const Value& a, const Value& given, const Value& x0, bool is_signed) {
   const Value b = given.is_number() ? out_.as_register(given) : given;
   const Value x1 = shared("XMAD", {a, b, zero()}, {{"hb", "H1"}, {"s16", is_signed ? "U16.S16" : ""}});
-  const Value x2 = shared("XMAD", {a, b, zero()},
-                          {{"ha", "H1"},
-                           {"hb", "H1"},
-                           {"s16", is_signed ? "S16.S16" : ""},
-                           {"mode", is_signed ? "CSFU" : ""}});
+  const Value x2 = shared(
+      "XMAD", {a, b, zero()},
+      {{"ha", "H1"}, {"hb", "H1"}, {"s16", is_signed ? "S16.S16" : ""}, {"mode", is_signed ? "CSFU" : ""}});
   const Value x3 =
       shared("XMAD", {a, b, x0}, {{"ha", "H1"}, {"s16", is_signed ? "S16.U16" : ""}, {"mode", "CHI"}});
   return shared("IADD3", {x3, x1, x2}, {{"shift", "RS"}});

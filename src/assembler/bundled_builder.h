@@ -23,7 +23,6 @@ class BundledBuilder {
       : program_(program), out_(program, generation), generation_(generation) {}
 
   Builder& out() { return out_; }
-  Program& program() { return program_; }
   unsigned generation() const { return generation_; }
 
   // What comes now stands in for this instruction: with its guard and its line.
@@ -75,8 +74,8 @@ class BundledBuilder {
   Builder out_;
   unsigned generation_;
   ptx::Inst origin_;
-  std::vector<bool> short_;  // by register
-  std::vector<std::uint32_t> versions_;          // how often it has been written in this block
+  std::vector<bool> short_;                         // by register
+  std::vector<std::uint32_t> versions_;             // how often it has been written in this block
   std::map<std::vector<std::uint64_t>, Ref> made_;  // by what shared() is asked for
 };
 
@@ -87,6 +86,8 @@ inline Value plain(Value v) {
   v.negated = v.absolute = v.inverted = false;
   return v;
 }
+// Zero, whatever its signs
+inline bool is_nothing(const Value& v) { return v.is_zero_register() || (v.is_number() && v.bits == 0); }
 // The number that a value without bits elsewhere is, 32 bits with its signs.
 inline std::optional<std::uint32_t> known_number(const Value& v) {
   if (v.is_zero_register()) return 0;
