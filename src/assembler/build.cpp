@@ -109,7 +109,8 @@ bool takes(const OperandForm& operand, const Value& value) {
 
 bool takes_all(const Form& form, std::span<const Value> sources) {
   const auto is_address = [](const Value& v) { return v.kind == Value::Kind::address; };
-  if (form.mnemonic != "MOV" && form.mnemonic != "MOV32I" && std::ranges::any_of(sources, is_address)) return false;
+  if (form.mnemonic != "MOV" && form.mnemonic != "MOV32I" && std::ranges::any_of(sources, is_address))
+    return false;
   std::size_t at = 0;
   for (std::size_t i = 0; i < form.operands.size(); ++i) {
     if (!is_source(form.operands[i], i)) continue;
@@ -268,7 +269,8 @@ void Builder::set_fields(Instruction& i, Fields fields) {
     const machine::FieldForm& field = *i.code.form->fields[static_cast<std::size_t>(at)];
     const auto value = std::ranges::find(field.values, wanted.word, [](const auto& v) { return v.second; });
     if (value == field.values.end())
-      throw GivenUp{"." + std::string(wanted.word) + " of " + std::string(i.code.mnemonic()) + ", which the form lacks"};
+      throw GivenUp{"." + std::string(wanted.word) + " of " + std::string(i.code.mnemonic()) +
+                    ", which the form lacks"};
     i.code.fields[static_cast<std::size_t>(at)] = static_cast<std::uint16_t>(value->first);
   }
 }
@@ -368,8 +370,10 @@ bool take_fields(const Instruction& like, Instruction& out, std::span<const std:
     const auto same = std::ranges::find(field.values, *word, [](const auto& v) { return v.second; });
     if (same == field.values.end()) return false;
     // Where words do not tell values apart, numbers do.
-    const auto other = std::find_if(same + 1, field.values.end(), [&](const auto& v) { return v.second == *word; });
-    out.code.fields[at] = other == field.values.end() ? static_cast<std::uint16_t>(same->first) : like.code.fields[f];
+    const auto other =
+        std::find_if(same + 1, field.values.end(), [&](const auto& v) { return v.second == *word; });
+    out.code.fields[at] =
+        other == field.values.end() ? static_cast<std::uint16_t>(same->first) : like.code.fields[f];
   }
   return true;
 }

@@ -172,7 +172,8 @@ class EffectsBuilder {
     w.place = place;
     w.source = effects_.late ? ResultSource::variable : machine::source_of(code_, second);
     w.predicate = predicate;
-    w.uniform = (is_uniform_place(place) && !code_.form->bundled()) || (code_.form->uniform && place >= place_count);
+    w.uniform =
+        (is_uniform_place(place) && !code_.form->bundled()) || (code_.form->uniform && place >= place_count);
     // Of a fixed latency on Hopper, which compiled code leaves.
     if (code_.generation >= 90 && base_mnemonic(code_) == "R2UR") w.least = 13;
     effects_.add_write(w);
@@ -210,8 +211,9 @@ bool is_one_of_names(std::string_view name, std::span<const std::string_view> na
 
 bool is_control_flow(std::string_view base) {
   constexpr std::string_view names[] = {
-      "BRA",   "BRX",   "BRXU", "JMP",      "JMX",   "JMXU", "CALL",   "RET",       "EXIT",         "BSSY",
-      "SSY",   "SYNC",  "PBK",  "BRK",      "PCNT",  "CONT", "CAL",    "JCAL",      "KIL",  "BSYNC", "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE"};
+      "BRA",   "BRX",  "BRXU",     "JMP",   "JMX",  "JMXU",   "CALL",      "RET",          "EXIT", "BSSY",
+      "SSY",   "SYNC", "PBK",      "BRK",   "PCNT", "CONT",   "CAL",       "JCAL",         "KIL",  "BSYNC",
+      "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE"};
   return is_one_of_names(base, names);
 }
 
@@ -273,21 +275,22 @@ PipeUse pipe_of(const machine::Instruction& code) {
   return {PipeKind::alu, 2};
 }
 
-// As in ptxas 12.4's code for 41 files: arithmetic first, then another unit or a branch; one constant at most.
+// As in ptxas 12.4's code for 41 files: arithmetic first, then another unit or a branch; one constant at
+// most.
 bool may_pair(const machine::Instruction& first, const machine::Instruction& second) {
   if (!machine::in_bundles(first.generation)) return false;
   const auto reads_constant = [](const machine::Instruction& code) {
-    return std::ranges::any_of(std::span(code.operands).first(code.operand_count()), [](const auto& o) {
-      return o.kind == OperandKind::constant;
-    });
+    return std::ranges::any_of(std::span(code.operands).first(code.operand_count()),
+                               [](const auto& o) { return o.kind == OperandKind::constant; });
   };
-  constexpr std::string_view others[] = {
-      "SYNC", "SSY",  "BRK",  "BRA",   "PBK",  "RET",  "MUFU", "LDS",  "STG",    "LDG",  "F2I", "I2F", "STL",
-      "S2R",  "LDC",  "ST",   "STS",   "F2F",  "LDL",  "BAR",  "DEPBAR", "SHFL", "RED",  "I2I", "LD",  "DSETP",
-      "TEX",  "DMNMX", "EXIT"};
+  constexpr std::string_view others[] = {"SYNC", "SSY",   "BRK", "BRA",   "PBK",    "RET",  "MUFU", "LDS",
+                                         "STG",  "LDG",   "F2I", "I2F",   "STL",    "S2R",  "LDC",  "ST",
+                                         "STS",  "F2F",   "LDL", "BAR",   "DEPBAR", "SHFL", "RED",  "I2I",
+                                         "LD",   "DSETP", "TEX", "DMNMX", "EXIT"};
   const std::string_view leader = base_mnemonic(first);
-  const bool computes = is_fp64_name(leader) ? leader != "DSETP" && leader != "DMNMX"
-                                             : !is_late(first) && !is_control_flow(leader) && leader != "MEMBAR";
+  const bool computes = is_fp64_name(leader)
+                            ? leader != "DSETP" && leader != "DMNMX"
+                            : !is_late(first) && !is_control_flow(leader) && leader != "MEMBAR";
   return computes && is_one_of_names(base_mnemonic(second), others) &&
          !(reads_constant(first) && reads_constant(second));
 }
@@ -310,8 +313,8 @@ unsigned least_stall(const machine::Instruction& code) {
   return 1;
 }
 
-// Of Maxwell and Pascal: the result takes so long anyway, and ptxas 12.4 has no earlier wait for it in its code
-// for 41 files.
+// Of Maxwell and Pascal: the result takes so long anyway, and ptxas 12.4 has no earlier wait for it in its
+// code for 41 files.
 unsigned cycles_to_wait(const machine::Instruction& code) {
   if (!machine::in_bundles(code.generation)) return scoreboard_cycles;
   const std::string_view base = base_mnemonic(code);

@@ -53,7 +53,9 @@ void add_blocks_before_loops(Program& program) {
 bool computes(const Program& program, const Instruction& i) {
   constexpr std::array<std::string_view, 8> others = {"LD",  "LDG",  "LDS", "LDL",
                                                       "S2R", "CS2R", "P2R", "BMOV"};
-  if (acts(i) || i.guarded() || i.code.field("cc") != 0 || (i.code.field("x") != 0 && i.code.form->bundled()) || is_one_of_names(base_mnemonic(i.code), others)) return false;
+  if (acts(i) || i.guarded() || i.code.field("cc") != 0 ||
+      (i.code.field("x") != 0 && i.code.form->bundled()) || is_one_of_names(base_mnemonic(i.code), others))
+    return false;
   for (std::size_t k = 0; k < i.code.operand_count(); ++k) {
     const machine::Operand& o = i.code.operands[k];
     if (i.refs[k] && program.registers[i.refs[k].reg].fixed != Register::anywhere) return false;

@@ -53,10 +53,10 @@ struct Instruction {
   machine::Instruction code;
   // One for each operand of the form; of addresses and of constants with an index: the register in them.
   std::array<Ref, machine::max_operands> refs{};
-  std::uint16_t writes = 0;      // bit i: operand i is a result
-  Ref guard;                     // a predicate; none: code.guard stands
-  Ref beside;                    // the uniform register of its address, beside that of the thread
-  std::uint32_t target = none;   // BRA, BSSY, SSY: a block; of SYNC that stands for a branch: where that leads
+  std::uint16_t writes = 0;     // bit i: operand i is a result
+  Ref guard;                    // a predicate; none: code.guard stands
+  Ref beside;                   // the uniform register of its address, beside that of the thread
+  std::uint32_t target = none;  // BRA, BSSY, SSY: a block; of SYNC that stands for a branch: where that leads
   std::uint32_t barrier = none;  // BSSY, BSYNC, BREAK: a convergence barrier without a number
   std::uint32_t address = none;  // the immediate is Program::addresses[address] (its low or high half)
   bool copy = false;     // a MOV (or PLOP3 of predicates) that only moves a value: operand 0 = operand 1
@@ -90,11 +90,11 @@ struct Program {
   std::vector<Block> blocks;   // in the order of the code; the first one is the entry
   std::uint32_t barriers = 0;  // convergence barriers that instructions name
   std::vector<ptx::Constant> addresses;
-  std::vector<std::uint64_t> literals;                   // constant bank 2
-  std::uint32_t frame_bytes = 0;                         // local memory a thread, spilled registers included
-  std::uint32_t spilled = 0;                             // bytes a thread
-  std::uint32_t most_registers = 253;  // that allocation may use, place_registers left out
-  std::uint32_t used_registers = 0;                      // after allocation, likewise
+  std::vector<std::uint64_t> literals;  // constant bank 2
+  std::uint32_t frame_bytes = 0;        // local memory a thread, spilled registers included
+  std::uint32_t spilled = 0;            // bytes a thread
+  std::uint32_t most_registers = 253;   // that allocation may use, place_registers left out
+  std::uint32_t used_registers = 0;     // after allocation, likewise
 
   std::uint32_t add(Register r) {
     registers.push_back(r);

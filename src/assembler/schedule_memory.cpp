@@ -80,7 +80,7 @@ bool must_keep_order(const MemoryAccess& first, const MemoryAccess& second) {
 
 KeepsOrder order_kept_by(const machine::Instruction& code) {
   const std::string_view base = base_mnemonic(code);
-  constexpr std::string_view together[] = {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "BSSY", "SSY",
+  constexpr std::string_view together[] = {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "BSSY",   "SSY",
                                            "BMOV", "B2R",  "ELECT", "R2UR",  "MOVM",  "FSWZADD"};
   if (is_one_of_names(base, together)) return KeepsOrder::together;
   constexpr std::string_view memory[] = {"BAR",   "MEMBAR",      "ERRBAR",      "CGAERRBAR", "CCTL",

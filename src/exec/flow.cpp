@@ -337,7 +337,8 @@ void meet(Block::Impl& b, Warp& w, const machine::Action& a, std::uint32_t lanes
       return;
     }
   }
-  wait(b, w, {.mask = lanes, .state = Split::State::meets, .barrier = static_cast<std::uint8_t>(barrier)}, next - 1);
+  wait(b, w, {.mask = lanes, .state = Split::State::meets, .barrier = static_cast<std::uint8_t>(barrier)},
+       next - 1);
 }
 
 void leave_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {

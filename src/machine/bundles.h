@@ -1,5 +1,5 @@
-// Machine code of Maxwell and Pascal: three instructions of 64 bits behind a word with the control information
-// of all three, 21 bits each.
+// Machine code of Maxwell and Pascal: three instructions of 64 bits behind a word with the control
+// information of all three, 21 bits each.
 //
 // Inside simtlab an instruction of those generations is a Word like the later ones: its 64 bits, and its
 // control information where Volta has it. It counts 16 bytes, so that code addresses are the same everywhere;

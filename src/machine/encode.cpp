@@ -29,7 +29,8 @@ void put_part(Word& word, std::uint8_t bit, unsigned width, std::uint64_t value)
 }
 
 // What stands in the bits of the operand itself.
-std::uint64_t number_of(const OperandForm& form, const Operand& o, unsigned generation, std::uint32_t address) {
+std::uint64_t number_of(const OperandForm& form, const Operand& o, unsigned generation,
+                        std::uint32_t address) {
   switch (form.kind) {
     case OperandKind::reg:
     case OperandKind::ureg:
@@ -39,7 +40,8 @@ std::uint64_t number_of(const OperandForm& form, const Operand& o, unsigned gene
     case OperandKind::pred:
     case OperandKind::upred: return form.flipped ? 7u - o.number : o.number;
     case OperandKind::target: {
-      const std::int64_t distance = address_in_file(generation, o.value) - address_in_file(generation, address) -
+      const std::int64_t distance = address_in_file(generation, o.value) -
+                                    address_in_file(generation, address) -
                                     static_cast<std::int64_t>(code_bytes(generation));
       return static_cast<std::uint64_t>(form.in_bytes ? distance : distance / 4);
     }

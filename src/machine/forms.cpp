@@ -41,27 +41,24 @@ struct KindName {
   OperandKind kind;
   std::uint8_t width;  // of the number; 0: stated
 };
-constexpr KindName kinds[] = {{"R", OperandKind::reg, 8},         {"U", OperandKind::ureg, 6},
-                              {"P", OperandKind::pred, 3},        {"UP", OperandKind::upred, 3},
-                              {"I", OperandKind::immediate, 0},   {"C", OperandKind::constant, 0},
-                              {"CX", OperandKind::bindless, 0},   {"M", OperandKind::memory, 0},
-                              {"B", OperandKind::barrier, 4},     {"SR", OperandKind::special, 8},
-                              {"T", OperandKind::target, 0},      {"A", OperandKind::absolute, 0},
-                              {"PR", OperandKind::predicates, 0}, {"UPR", OperandKind::upredicates, 0},
-                              {"CCR", OperandKind::flags, 0},
-                              {"D", OperandKind::descriptor, 6},  {"X", OperandKind::number, 0},
-                              {"Z", OperandKind::ignored, 0}};
+constexpr KindName kinds[] = {
+    {"R", OperandKind::reg, 8},         {"U", OperandKind::ureg, 6},          {"P", OperandKind::pred, 3},
+    {"UP", OperandKind::upred, 3},      {"I", OperandKind::immediate, 0},     {"C", OperandKind::constant, 0},
+    {"CX", OperandKind::bindless, 0},   {"M", OperandKind::memory, 0},        {"B", OperandKind::barrier, 4},
+    {"SR", OperandKind::special, 8},    {"T", OperandKind::target, 0},        {"A", OperandKind::absolute, 0},
+    {"PR", OperandKind::predicates, 0}, {"UPR", OperandKind::upredicates, 0}, {"CCR", OperandKind::flags, 0},
+    {"D", OperandKind::descriptor, 6},  {"X", OperandKind::number, 0},        {"Z", OperandKind::ignored, 0}};
 
 struct PlaceName {
   std::string_view name;
   std::uint8_t OperandForm::*place;
   std::uint8_t width;
 };
-constexpr PlaceName places[] = {{"neg", &OperandForm::negate, 1}, {"abs", &OperandForm::absolute, 1},
-                                {"inv", &OperandForm::invert, 1}, {"not", &OperandForm::negate_pred, 1},
-                                {"half", &OperandForm::half, 2},  {"part", &OperandForm::part, 2},
-                                {"ra", &OperandForm::base, 8},    {"ur", &OperandForm::uniform, 6},
-                                {"wide", &OperandForm::wide, 1},  {"pair", &OperandForm::pair, 1},
+constexpr PlaceName places[] = {{"neg", &OperandForm::negate, 1},  {"abs", &OperandForm::absolute, 1},
+                                {"inv", &OperandForm::invert, 1},  {"not", &OperandForm::negate_pred, 1},
+                                {"half", &OperandForm::half, 2},   {"part", &OperandForm::part, 2},
+                                {"ra", &OperandForm::base, 8},     {"ur", &OperandForm::uniform, 6},
+                                {"wide", &OperandForm::wide, 1},   {"pair", &OperandForm::pair, 1},
                                 {"scale", &OperandForm::scale, 2}, {"bank", &OperandForm::bank, bank_bits}};
 
 struct FlagName {
@@ -125,7 +122,8 @@ OperandForm read_operand(const Row& row, std::string_view text) {
 void mark(const OperandForm& operand, Word& mask) {
   operand.bits.mark(mask);
   for (const PlaceName& p : places)
-    if (operand.*p.place != no_bit && (p.place != &OperandForm::bank || operand.kind == OperandKind::constant))
+    if (operand.*p.place != no_bit &&
+        (p.place != &OperandForm::bank || operand.kind == OperandKind::constant))
       mask.set(operand.*p.place, p.width);
 }
 
@@ -261,8 +259,7 @@ Forms::Forms(std::string_view forms, std::string_view fields, std::string_view s
   });
   add_syntax(syntax, forms_);
   std::vector<std::pair<std::size_t, const Form*>> keyed;
-  for (const Form& form : forms_)
-    for_keys(form, [&](std::size_t key) { keyed.emplace_back(key, &form); });
+  for (const Form& form : forms_) for_keys(form, [&](std::size_t key) { keyed.emplace_back(key, &form); });
   std::ranges::stable_sort(keyed, {}, [](const auto& k) { return k.first; });
   starts_.assign(first_bucket + bucket_count + 1, 0);
   for (const auto& [key, form] : keyed) {
@@ -281,10 +278,9 @@ const Forms& Forms::shipped() {
 }
 
 std::span<const Form* const> Forms::candidates(unsigned generation, Word word) const {
-  const std::size_t key =
-      in_bundles(generation)
-          ? first_bucket + word.bits(64 - bucket_bits, bucket_bits)
-          : key_of(static_cast<std::uint16_t>(word.bits(0, 12)), word.bit(91));
+  const std::size_t key = in_bundles(generation)
+                              ? first_bucket + word.bits(64 - bucket_bits, bucket_bits)
+                              : key_of(static_cast<std::uint16_t>(word.bits(0, 12)), word.bit(91));
   return std::span(sorted_).subspan(starts_[key], starts_[key + 1] - starts_[key]);
 }
 

@@ -20,8 +20,8 @@ Diagnostic undecoded(const Image& image, const ImageKernel& kernel, Word word, s
                      const Undecoded& why) {
   Diagnostic out;
   out.message = fmt::format("{}: word 0x{:016x}{:016x} at 0x{:04x} of kernel {} is no known instruction: {}",
-                            image.name, word.high, word.low, address_in_file(image.generation, address), kernel.name,
-                            why.reason);
+                            image.name, word.high, word.low, address_in_file(image.generation, address),
+                            kernel.name, why.reason);
   return out;
 }
 
@@ -125,9 +125,9 @@ void place_targets(ptx::Function& f, Code& code, const std::string& file) {
     if (a.flow != Flow::branch && !waits) continue;
     if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
         a.target / static_cast<std::int64_t>(word_bytes) >= size)
-      damaged(file,
-              fmt::format("the branch at 0x{:04x} of kernel {} leaves its code",
-                          address_in_file(code.generation, static_cast<std::int64_t>(i * word_bytes)), f.name));
+      damaged(file, fmt::format("the branch at 0x{:04x} of kernel {} leaves its code",
+                                address_in_file(code.generation, static_cast<std::int64_t>(i * word_bytes)),
+                                f.name));
     a.target /= static_cast<std::int64_t>(word_bytes);
     if (!waits) f.code[i].target = static_cast<std::uint32_t>(a.target);
   }

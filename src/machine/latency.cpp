@@ -103,8 +103,8 @@ bool is_half(std::string_view base) {
 }
 
 bool is_fma(std::string_view base) {
-  constexpr std::string_view names[] = {"FFMA", "FADD", "FMUL", "FSWZADD", "IMAD", "IDP", "IDP4A", "VIADD",
-                                        "XMAD", "FFMA32I", "FADD32I", "FMUL32I"};
+  constexpr std::string_view names[] = {"FFMA",  "FADD",  "FMUL", "FSWZADD", "IMAD",    "IDP",
+                                        "IDP4A", "VIADD", "XMAD", "FFMA32I", "FADD32I", "FMUL32I"};
   return is_one_of(base, names);
 }
 
@@ -122,15 +122,15 @@ bool goes_to_memory(std::string_view base) {
 }
 
 bool is_variable(std::string_view base) {
-  constexpr std::string_view names[] = {"MUFU", "RRO",  "POPC", "FLO",  "BREV",  "F2F",  "F2I",  "I2F",
-                                        "FRND", "LDC",  "S2R",  "MATCH", "QSPC", "FCHK", "B2R",
-                                        "BMOV", "R2UR", "S2UR", "I2I",   "TEX",  "TLD",  "REDUX"};
+  constexpr std::string_view names[] = {"MUFU", "RRO",  "POPC", "FLO",   "BREV", "F2F",  "F2I", "I2F",
+                                        "FRND", "LDC",  "S2R",  "MATCH", "QSPC", "FCHK", "B2R", "BMOV",
+                                        "R2UR", "S2UR", "I2I",  "TEX",   "TLD",  "REDUX"};
   return is_one_of(base, names);
 }
 
 bool is_branch(std::string_view base) {
-  constexpr std::string_view names[] = {"BRA",  "SYNC", "BRK", "CONT", "BRX", "BRXU",     "JMP",  "JMX",
-                                        "CALL", "RET", "WARPSYNC", "BREAK"};
+  constexpr std::string_view names[] = {"BRA", "SYNC", "BRK",  "CONT", "BRX",      "BRXU",
+                                        "JMP", "JMX",  "CALL", "RET",  "WARPSYNC", "BREAK"};
   return is_one_of(base, names);
 }
 
@@ -143,7 +143,8 @@ bool is_wide_product(const Instruction& instruction) {
 
 InOrder unit_of(const Instruction& instruction) {
   const std::string_view base = base_of(instruction);
-  constexpr std::string_view special[] = {"MUFU", "RRO", "I2I", "POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND"};
+  constexpr std::string_view special[] = {"MUFU", "RRO", "I2I", "POPC", "FLO",
+                                          "BREV", "F2F", "F2I", "I2F",  "FRND"};
   if (is_one_of(base, special)) return InOrder::special;
   if (!goes_to_memory(base) || base == "BAR" || base == "CCTL" || base == "CCTLL") return InOrder::none;
   constexpr std::string_view shared[] = {"LDS", "LDSM", "STS", "ATOMS", "SHFL"};
@@ -153,7 +154,8 @@ InOrder unit_of(const Instruction& instruction) {
 unsigned waited_scoreboards(const Instruction& instruction) {
   if (!instruction.form->bundled() || instruction.mnemonic() != "DEPBAR") return 0;
   const auto value = [&](std::string_view name) {
-    return static_cast<unsigned>(instruction.operands[static_cast<std::size_t>(instruction.form->operand(name))].value);
+    return static_cast<unsigned>(
+        instruction.operands[static_cast<std::size_t>(instruction.form->operand(name))].value);
   };
   return value("mask") | (instruction.field("le") != 0 ? 1u << value("SB") : 0u);
 }

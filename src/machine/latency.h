@@ -50,8 +50,8 @@ InOrder unit_of(const Instruction& instruction);
 // (tools/stall_distances.py --pairs).
 bool is_wide_product(const Instruction& instruction);
 
-// Scoreboards that DEPBAR of Maxwell and Pascal waits for, beside those of its control information. With .LE it
-// lets some be under way: here it waits for all.
+// Scoreboards that DEPBAR of Maxwell and Pascal waits for, beside those of its control information. With .LE
+// it lets some be under way: here it waits for all.
 unsigned waited_scoreboards(const Instruction& instruction);
 
 ResultSource source_of(const Instruction& instruction, bool second_register);

@@ -20,7 +20,7 @@ struct LaunchSlots {
   std::uint32_t shared_window = 0x18, local_window = 0x20;  // generic addresses, 64 bits
   // Their upper words, where they stand apart
   std::uint32_t shared_window_high = no_slot, local_window_high = no_slot;
-  std::uint32_t stack = 0x28;                               // initial value of R1, in local memory
+  std::uint32_t stack = 0x28;  // initial value of R1, in local memory
   std::uint32_t dynamic_shared = 0x2c, grid_id = 0x30, sm_count = 0x10c;
   std::uint32_t reserved_shared = 0x114;  // bytes of shared memory that belong to the driver
   // Generic addresses: of this bank or, from sm_90 on, of the parameters in it; of bank 3

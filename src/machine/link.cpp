@@ -33,9 +33,8 @@ class Linker {
         for (const std::size_t function : symbols_.taken_functions()) place(function);
     }
     for (const auto& [section, begin] : begins_)
-      out_.functions.push_back(
-          {symbols_.code_address(section, 0), static_cast<std::uint32_t>(begin),
-           static_cast<std::uint32_t>(size_of(section))});
+      out_.functions.push_back({symbols_.code_address(section, 0), static_cast<std::uint32_t>(begin),
+                                static_cast<std::uint32_t>(size_of(section))});
     std::ranges::sort(out_.functions, {}, &FunctionPlace::address);
     return std::move(out_);
   }

@@ -31,9 +31,10 @@ constexpr Named<AtomOp> operations[] = {{"ADD", AtomOp::add}, {"MIN", AtomOp::mi
                                         {"INC", AtomOp::inc}, {"DEC", AtomOp::dec},  {"AND", AtomOp::and_},
                                         {"OR", AtomOp::or_},  {"XOR", AtomOp::xor_}, {"EXCH", AtomOp::exch}};
 constexpr Named<Type> types[] = {
-    {"", Type::u32},           {"S32", Type::s32},          {"64", Type::u64},           {"U64", Type::u64},
-    {"S64", Type::s64},        {"F32.FTZ.RN", Type::f32},   {"F64.RN", Type::f64},
-    {"F16x2.RN", Type::f16x2}, {"BF16x2.RN", Type::bf16x2}, {"128", Type::b128}};
+    {"", Type::u32},       {"S32", Type::s32},        {"64", Type::u64},
+    {"U64", Type::u64},    {"S64", Type::s64},        {"F32.FTZ.RN", Type::f32},
+    {"F64.RN", Type::f64}, {"F16x2.RN", Type::f16x2}, {"BF16x2.RN", Type::bf16x2},
+    {"128", Type::b128}};
 
 struct Vector {
   Type type;  // of the whole

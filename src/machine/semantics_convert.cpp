@@ -278,11 +278,11 @@ void pack_bytes(Translator& t) {
 
 std::span<const SemanticsRow> conversion_semantics() {
   static constexpr SemanticsRow rows[] = {
-      {"F2F", float_to_float},      {"F2F.PASS", float_to_float}, {"F2F.ROUND", round_to_integral},
-      {"F2F.64", float_to_float},  {"F2I", float_to_integer},
-      {"F2I.64", float_to_integer}, {"I2F", integer_to_float},   {"I2F.64", integer_to_float},
-      {"I2FP", integer_to_float},   {"FRND", round_to_integral}, {"FRND.64", round_to_integral},
-      {"F2FP", pack_floats},        {"F2IP", pack_bytes},
+      {"F2F", float_to_float},     {"F2F.PASS", float_to_float},   {"F2F.ROUND", round_to_integral},
+      {"F2F.64", float_to_float},  {"F2I", float_to_integer},      {"F2I.64", float_to_integer},
+      {"I2F", integer_to_float},   {"I2F.64", integer_to_float},   {"I2FP", integer_to_float},
+      {"FRND", round_to_integral}, {"FRND.64", round_to_integral}, {"F2FP", pack_floats},
+      {"F2IP", pack_bytes},
   };
   return rows;
 }

@@ -374,8 +374,8 @@ void approximate_half(Translator& t, Function function) {
 }
 
 // MUFU flushes subnormal numbers (ptxas scales around it where PTX keeps them), all but TANH, which PTX has
-// without .ftz and ptxas without scaling. SIN and COS take turns: ptxas multiplies by 1 / (2 pi) before; or, of
-// Maxwell and Pascal, what RRO makes.
+// without .ftz and ptxas without scaling. SIN and COS take turns: ptxas multiplies by 1 / (2 pi) before; or,
+// of Maxwell and Pascal, what RRO makes.
 void approximate(Translator& t) {
   const auto function = static_cast<Function>(t.field("op"));
   const Op op = operation_of(function);

@@ -12,10 +12,10 @@ inline constexpr unsigned sum_constant_shift = 16;
 
 inline constexpr std::uint32_t product_negated = 1, addend_negated = 2, addend_inverted = 4;
 
-// xmad: the upper half of a, of b; the half of a, of b, is signed; the product is shifted by 16 bits; the lower
-// half of b is the upper one of the result. From xmad_mode_at on what is added: c, its lower half, its upper
-// half, c less 2^16 for each negative factor whose partner's other half is not 0 (what makes IADD3.RS, which adds words
-// without signs, the upper word of a signed product), c and b * 2^16.
+// xmad: the upper half of a, of b; the half of a, of b, is signed; the product is shifted by 16 bits; the
+// lower half of b is the upper one of the result. From xmad_mode_at on what is added: c, its lower half, its
+// upper half, c less 2^16 for each negative factor whose partner's other half is not 0 (what makes IADD3.RS,
+// which adds words without signs, the upper word of a signed product), c and b * 2^16.
 inline constexpr std::uint32_t xmad_a_high = 1, xmad_b_high = 2, xmad_a_signed = 4, xmad_b_signed = 8,
                                xmad_shifted = 16, xmad_merged = 32;
 inline constexpr unsigned xmad_mode_at = 8;

@@ -12,7 +12,10 @@ CodeText text_of(const ptx::Function& function, std::size_t pc, const ptx::TextL
   if (!function.machine) return {{}, line, text[line]};
   const machine::Code& code = *function.machine;
   const machine::Instruction& instruction = code.instructions[pc];
-  CodeText out{fmt::format("/*{:04x}*/ {}", machine::address_in_file(code.generation, instruction.address), machine::text_of(instruction)), 0, {}};
+  CodeText out{fmt::format("/*{:04x}*/ {}", machine::address_in_file(code.generation, instruction.address),
+                           machine::text_of(instruction)),
+               0,
+               {}};
   if (code.ptx && pc < code.ptx_lines.size()) {
     out.ptx_line = code.ptx_lines[pc];
     out.ptx = (*code.ptx)[out.ptx_line];

@@ -87,7 +87,8 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
       scheduler.conflicts = static_cast<std::uint8_t>(info.conflicts + yield_cycles_);
       scheduler.gated = true;
     }
-    complete(number, info, step, now, now + (more ? info.stall_count : std::max<std::uint32_t>(info.stall_count, 1)));
+    complete(number, info, step, now,
+             now + (more ? info.stall_count : std::max<std::uint32_t>(info.stall_count, 1)));
   } else {
     complete(number, info, step, now, more ? now : now + 1);
   }

@@ -308,7 +308,8 @@ void Program::add_counters(const machine::Instruction& instruction, const PipeTa
   info.controlled = true;
   info.yields = control.yield;
   // Before Volta 0 lets the next instruction issue in the same cycle.
-  info.stall_count = std::max<std::uint8_t>(control.stall, machine::in_bundles(instruction.generation) ? 0 : 1);
+  info.stall_count =
+      std::max<std::uint8_t>(control.stall, machine::in_bundles(instruction.generation) ? 0 : 1);
   if (control.read_barrier < control_counters) info.read_counter = control.read_barrier;
   info.operand_read = operand_read(*info.inst, pipes.operands);
 }

@@ -131,7 +131,8 @@ struct Xmad {
   u32 bits;
   ptx::XmadMode mode;
   SIMTLAB_INLINE explicit Xmad(const XInst& x)
-      : bits(x.inst->mods.video), mode(static_cast<ptx::XmadMode>(x.inst->mods.video >> ptx::xmad_mode_at & 7)) {}
+      : bits(x.inst->mods.video),
+        mode(static_cast<ptx::XmadMode>(x.inst->mods.video >> ptx::xmad_mode_at & 7)) {}
   template <class V>
   SIMTLAB_INLINE V half(V value, u32 high, u32 is_signed) const {
     using Signed = Vec<s32, lanes_of<V>>;
@@ -149,7 +150,8 @@ struct Xmad {
   }
   template <class V>
   SIMTLAB_INLINE V operator()(V a, V b, V c) const {
-    const V x = half(a, ptx::xmad_a_high, ptx::xmad_a_signed), y = half(b, ptx::xmad_b_high, ptx::xmad_b_signed);
+    const V x = half(a, ptx::xmad_a_high, ptx::xmad_a_signed),
+            y = half(b, ptx::xmad_b_high, ptx::xmad_b_signed);
     const V product = (bits & ptx::xmad_shifted) != 0 ? x * y << 16 : x * y;
     V addend = c;
     switch (mode) {
@@ -157,7 +159,8 @@ struct Xmad {
       case ptx::XmadMode::c_low: addend = c & 0xffffu; break;
       case ptx::XmadMode::c_high: addend = c >> 16; break;
       case ptx::XmadMode::c_signs:
-        addend = c - of_sign(x, other_half(b, ptx::xmad_b_high)) - of_sign(y, other_half(a, ptx::xmad_a_high));
+        addend =
+            c - of_sign(x, other_half(b, ptx::xmad_b_high)) - of_sign(y, other_half(a, ptx::xmad_a_high));
         break;
       case ptx::XmadMode::c_and_b: addend = c + (b << 16); break;
     }

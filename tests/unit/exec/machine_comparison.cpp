@@ -202,7 +202,8 @@ void empty_kernel(std::string& file, const std::string& name) {
     constexpr std::uint64_t bundle[4] = {0x001ffc00ffe007ffull, 0xe30000000007000full, 0xe30000000007000full,
                                          0xe30000000007000full};
     if (machine::in_bundles(image.generation))
-      for (std::size_t i = 0; i + 32 <= code.size(); i += 32) std::memcpy(&file[at + i], bundle, sizeof bundle);
+      for (std::size_t i = 0; i + 32 <= code.size(); i += 32)
+        std::memcpy(&file[at + i], bundle, sizeof bundle);
     else
       for (std::size_t i = 0; i + 16 <= code.size(); i += 16) std::memcpy(&file[at + i], exit, sizeof exit);
   }

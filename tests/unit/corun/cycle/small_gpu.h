@@ -122,8 +122,8 @@ inline std::filesystem::path record(const std::filesystem::path& folder, const s
 struct Host {
   explicit Host(const CycleOptions& options = {}) : cycle(four_sms(), options) {
     cycle.add("memory", record(folder.path, "memory", {{"stream", 32, 4}}), 3, 0, "test");
-    cycle.add("compute", record(folder.path, "compute", {{"compute", 16, 60}}), 3, 0, "test");
-    cycle.add("both", record(folder.path, "both", {{"stream", 8, 2}, {"compute", 8, 30}}), 2, 0, "test");
+    cycle.add("compute", record(folder.path, "compute", {{"compute", 16, 160}}), 3, 0, "test");
+    cycle.add("both", record(folder.path, "both", {{"stream", 8, 2}, {"compute", 8, 80}}), 2, 0, "test");
   }
   std::vector<corun::Workload> workloads(const std::vector<std::string>& names) const {
     return corun::workloads(cycle.profiles(), names, 1);
