@@ -65,8 +65,7 @@ class Finder {
         left_.pop_back();
         step(i);
       }
-      if (switches_.empty()) break;
-      settle_switches();
+      if (!settle_switch()) break;
     }
     place_functions();
     for (std::size_t i = 0; i < code_.size(); ++i)
@@ -164,14 +163,21 @@ class Finder {
       const bool begins = code_[at - 1].always() &&
                           (before == "BRA" || before == "EXIT" || before == "SYNC" || before == "BRK" ||
                            before == "BRX" || before == "RET" || before == "CONT");
-      if (begins && !states_[at]) switches_.push_back({at, state});
+      if (begins && !states_[at]) switches_.try_emplace(at, state);
     }
   }
 
-  void settle_switches() {
-    for (const auto& [at, state] : switches_)
-      if (!states_[at]) reach(at, state);
-    switches_.clear();
+  // One at a time and in the order of the code: what is reached from there is no target of its own.
+  bool settle_switch() {
+    while (!switches_.empty()) {
+      const auto first = switches_.begin();
+      const auto [at, state] = *first;
+      switches_.erase(first);
+      if (states_[at]) continue;
+      reach(at, state);
+      return true;
+    }
+    return false;
   }
 
   // Each function's first barrier is behind all that its callers have set.
@@ -186,7 +192,8 @@ class Finder {
           bases_[entry] = std::max(bases_[entry], depth);
           changed = true;
         }
-        if (reaches(entry, from.function, 0)) refuse(at, "calls itself, which is not executed on this generation");
+        if (reaches(entry, from.function, 0))
+          refuse(at, "calls itself, which is not executed on this generation");
       }
       if (!changed) return;
     }
@@ -236,7 +243,7 @@ class Finder {
   FlowStack out_;
   std::vector<std::optional<State>> states_;
   std::vector<std::size_t> left_;
-  std::vector<std::pair<std::size_t, State>> switches_;
+  std::map<std::size_t, State> switches_;  // targets that may be, with what is on the stack there
   std::vector<Call> calls_;
   std::map<std::uint32_t, std::uint32_t> functions_;  // numbers of functions, by where they begin
   std::map<std::uint32_t, std::size_t> bases_;        // barriers before those of a function

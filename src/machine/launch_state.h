@@ -20,7 +20,7 @@ struct LaunchSlots {
   std::uint32_t shared_window = 0x18, local_window = 0x20;  // generic addresses, 64 bits
   // Their upper words, where they stand apart
   std::uint32_t shared_window_high = no_slot, local_window_high = no_slot;
-  std::uint32_t stack = 0x28;                               // initial value of R1, in local memory
+  std::uint32_t stack = 0x28;  // initial value of R1, in local memory
   std::uint32_t dynamic_shared = 0x2c, grid_id = 0x30, sm_count = 0x10c;
   std::uint32_t reserved_shared = 0x114;  // bytes of shared memory that belong to the driver
   // Generic addresses: of this bank or, from sm_90 on, of the parameters in it; of bank 3
@@ -32,6 +32,13 @@ struct LaunchSlots {
                 cluster_blocks = 0x188;
 };
 LaunchSlots launch_slots(unsigned generation);
+
+// Before Pascal code takes windows for addresses below 2^32 that are multiples of 2^24: the generic addresses
+// of those generations say 1 and 2 where those of the executor have it in the upper word.
+constexpr bool has_low_windows(unsigned generation) { return generation < 60; }
+inline constexpr unsigned low_window_at = 24;
+inline constexpr std::uint64_t low_shared_window = std::uint64_t{1} << low_window_at,
+                               low_local_window = std::uint64_t{2} << low_window_at;
 
 struct LaunchState {
   std::uint32_t block[3] = {1, 1, 1}, grid[3] = {1, 1, 1};

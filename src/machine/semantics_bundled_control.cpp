@@ -1,4 +1,5 @@
 // Maxwell and Pascal: the stack of branches (flow_stack.h), calls, tables of branches.
+#include "machine/bundled_flags.h"
 #include "machine/semantics_common.h"
 
 namespace simtlab::machine {
@@ -7,10 +8,10 @@ namespace {
 using ptx::Op;
 using ptx::Type;
 
-// Branches may test the flags of the last sum; compiled code tests predicates.
+// A branch may test the flags beside its guard.
 void set_flow(Translator& t, Flow flow, std::int64_t target = 0) {
-  constexpr unsigned always = 15;
-  if (t.field("test", always) != always) t.refuse("tests the flags of a sum, which is not executed");
+  const unsigned test = t.field("test", test_always);
+  if (test != test_always) t.action().condition = tested_flags(t, test);
   t.action().flow = flow;
   t.action().target = target;
 }

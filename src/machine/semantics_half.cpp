@@ -80,6 +80,9 @@ bool all_doubled(const Translator& t) {
   return true;
 }
 
+// What becomes of the result on Pascal: all of it, an f32, or one half of Rd, whose other half stays.
+enum Merge : unsigned { all, single, low_half, high_half };
+
 // Calls write(type, result, sources) for the pair, or for one half whose result is then doubled.
 struct Sources {
   ptx::Operand of[3];
@@ -92,13 +95,18 @@ void by_halves(Translator& t, Write write) {
   const bool doubled = all_doubled(t);
   for (unsigned i = 0; i < sources.count; ++i)
     sources.of[i] = doubled ? half_source(t, t.source(i)) : pair_source(t, t.source(i));
-  if (!doubled) {
-    write(pair_type(t), t.result("Rd"), sources);
-    return;
+  const unsigned merge = t.field("merge");
+  const ptx::Operand result = merge == all ? t.result("Rd") : t.temporary();
+  if (doubled) {
+    const ptx::Operand half = t.temporary();
+    write(half_type(t), half, sources);
+    t.emit(Op::prmt, Type::b32, {result}, {half, half, t.number(0x1010)});
+  } else {
+    write(pair_type(t), result, sources);
   }
-  const ptx::Operand half = t.temporary();
-  write(half_type(t), half, sources);
-  t.emit(Op::prmt, Type::b32, {t.result("Rd")}, {half, half, t.number(0x1010)});
+  if (merge == all) return;
+  t.emit(Op::prmt, Type::b32, {t.result("Rd")},
+         {result, t.raw(t.operand("Rd")), t.number(merge == low_half ? 0x7610 : 0x3254)});
 }
 
 void set_modifiers(const Translator& t, ptx::Inst& inst) {
@@ -146,7 +154,7 @@ void single_result(Translator& t, Op op) {
 
 void arithmetic(Translator& t, Op op) {
   refuse_fmz(t);
-  if (t.field("f32") != 0) {
+  if (t.field("f32") != 0 || t.field("merge") == single) {
     single_result(t, op);
     return;
   }
@@ -162,8 +170,8 @@ bool is_nan(std::uint32_t half, bool bf16) { return (half & 0x7fffu) > (bf16 ? 0
 // HFMA2 R, -RZ, RZ, x, y: a constant, which ptxas loads so to spare the pipe of MOV.
 bool is_constant(Translator& t) {
   const auto a = known_halves(t.source(0)), b = known_halves(t.source(1)), c = known_halves(t.source(2));
-  const bool plain =
-      t.field("ftz") == 0 && t.field("sat") == 0 && t.field("relu") == 0 && t.field("f32") == 0;
+  const bool plain = t.field("ftz") == 0 && t.field("sat") == 0 && t.field("relu") == 0 &&
+                     t.field("f32") == 0 && t.field("merge") == all;
   if (!plain || !a || !b || !c || (*a & ~both_signs) != 0 || (*b & ~both_signs) != 0) return false;
   if ((*a ^ *b) != both_signs || is_nan(*c & 0xffffu, is_bf16(t)) || is_nan(*c >> 16, is_bf16(t)))
     return false;
