@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +32,13 @@ struct FlowStack {
   std::uint32_t functions = 0;       // places for return addresses
 };
 
+// Where branches by registers may go, by their number, as far as the file says it: numbers of instructions.
+using BranchTable = std::map<std::size_t, std::vector<std::size_t>>;
+
 // The code of a kernel with the functions behind it; `kernel` for messages. Throws Error(unsupported,
 // "machine-instruction") where the nesting is not known before it runs: functions that call themselves,
-// depths above 16, other places on the stack by another way.
-FlowStack find_flow_stack(std::span<const Instruction> code, const std::string& kernel);
+// depths above 16, other places on the stack by another way where that makes a difference.
+FlowStack find_flow_stack(std::span<const Instruction> code, const BranchTable& branches,
+                          const std::string& kernel);
 
 }  // namespace simtlab::machine

@@ -154,6 +154,7 @@ std::span<const SemanticsRow> bundled_video_semantics() {
       {"VSHL", with_flags<shift_parts<Op::vshl>>},
       {"VSHR", with_flags<shift_parts<Op::vshr>>},
       {"VMAD", with_flags<multiply_parts>},
+      {"VMAD.PO", with_flags<multiply_parts>},
   };
   return rows;
 }

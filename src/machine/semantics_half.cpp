@@ -41,21 +41,27 @@ ptx::Operand cut_single(Translator& t, const ptx::Operand& value) {
   return half;
 }
 
+// A constant of Maxwell and Pascal is an f32: ptxas gives such values to sums with -0 that convert.
+unsigned halves_of(const Translator& t, const Operand& source) {
+  const bool single = source.kind == OperandKind::constant && t.instruction().form->bundled();
+  return single ? from_single : source.half;
+}
+
 // Whether both halves of the source are the same.
-bool is_doubled(const Operand& source) {
+bool is_doubled(const Translator& t, const Operand& source) {
   if (const auto bits = known_halves(source)) return *bits >> 16 == (*bits & 0xffffu);
-  return source.half != as_they_are;
+  return halves_of(t, source) != as_they_are;
 }
 
 // The pair that a source gives, with its signs.
 ptx::Operand pair_source(Translator& t, const Operand& source) {
   if (const auto bits = known_halves(source)) return t.number(*bits);
   ptx::Operand value = t.raw(source);
-  if (source.half == from_single) value = cut_single(t, value);
-  if (source.half != as_they_are) {
+  const unsigned halves = halves_of(t, source);
+  if (halves == from_single) value = cut_single(t, value);
+  if (halves != as_they_are) {
     const ptx::Operand doubled = t.temporary();
-    t.emit(Op::prmt, Type::b32, {doubled},
-           {value, value, t.number(source.half == high_twice ? 0x3232 : 0x1010)});
+    t.emit(Op::prmt, Type::b32, {doubled}, {value, value, t.number(halves == high_twice ? 0x3232 : 0x1010)});
     value = doubled;
   }
   return with_signs(t, value, source.absolute, source.negated, both_signs, 4);
@@ -65,8 +71,9 @@ ptx::Operand pair_source(Translator& t, const Operand& source) {
 ptx::Operand half_source(Translator& t, const Operand& source) {
   if (const auto bits = known_halves(source)) return t.number(*bits & 0xffffu);
   ptx::Operand value = t.raw(source);
-  if (source.half == from_single) value = cut_single(t, value);
-  if (source.half == high_twice) {
+  const unsigned halves = halves_of(t, source);
+  if (halves == from_single) value = cut_single(t, value);
+  if (halves == high_twice) {
     const ptx::Operand low = t.temporary();
     t.emit(Op::shr, Type::b32, {low}, {value, t.number(16)});
     value = low;
@@ -76,7 +83,7 @@ ptx::Operand half_source(Translator& t, const Operand& source) {
 
 bool all_doubled(const Translator& t) {
   for (unsigned i = 0; i < t.source_count(); ++i)
-    if (!is_doubled(t.source(i))) return false;
+    if (!is_doubled(t, t.source(i))) return false;
   return true;
 }
 
@@ -121,8 +128,8 @@ void add_sources(ptx::Inst& inst, const Sources& sources) {
 
 // A source of .F32 as f32: one half, so it must be clear which.
 void widen(Translator& t, const Operand& source, const ptx::Operand& result) {
-  if (source.half == from_single) t.refuse("gives an f32 of an f32, which is not known");
-  if (!is_doubled(source)) t.refuse("gives an f32 of a pair of halves, which is not known");
+  if (halves_of(t, source) == from_single) t.refuse("gives an f32 of an f32, which is not known");
+  if (!is_doubled(t, source)) t.refuse("gives an f32 of a pair of halves, which is not known");
   t.emit(Op::cvt, Type::f32, {result}, {half_source(t, source)}).stype = half_type(t);
 }
 
@@ -142,7 +149,7 @@ void single_result(Translator& t, Op op) {
   Sources sources;
   sources.count = t.source_count();
   for (unsigned i = 0; i < sources.count; ++i) {
-    if (t.source(i).half == from_single) t.refuse("gives an f32 of an f32, which is not known");
+    if (halves_of(t, t.source(i)) == from_single) t.refuse("gives an f32 of an f32, which is not known");
     sources.of[i] = half_source(t, t.source(i));
   }
   const ptx::Operand half = t.temporary();
@@ -291,6 +298,9 @@ std::span<const SemanticsRow> half_semantics() {
       {"HADD2", [](Translator& t) { arithmetic(t, Op::add); }},
       {"HMUL2", [](Translator& t) { arithmetic(t, Op::mul); }},
       {"HFMA2", fused},
+      {"HADD2_32I", [](Translator& t) { arithmetic(t, Op::add); }},
+      {"HMUL2_32I", [](Translator& t) { arithmetic(t, Op::mul); }},
+      {"HFMA2_32I", fused},
       {"HMNMX2", extremum},
       {"VHMNMX", extremum},
       {"HSETP2", set_predicate},
