@@ -112,6 +112,12 @@ class Finder {
     left_.push_back({at, state});
   }
 
+  static std::size_t deepest(const States& states) {
+    std::size_t out = 0;
+    for (const State& state : states) out = std::max(out, state.stack.size());
+    return out;
+  }
+
   static std::size_t found(const std::vector<Entry>& stack, Token token) {
     std::size_t depth = stack.size();
     while (depth > 0 && stack[depth - 1].token != token) --depth;
@@ -190,15 +196,14 @@ class Finder {
     return false;
   }
 
-  // Each function's first barrier is behind all that its callers have set.
+  // Each function's first barrier is behind all that its callers have set, and behind that of its calls.
   void place_functions() {
     for (std::size_t round = 0; round <= calls_.size(); ++round) {
       bool changed = false;
       for (const auto& [at, entry] : calls_) {
         const States& from = states_[at];
         const std::uint32_t caller = from.front().function;
-        const auto size = [](const State& state) { return state.stack.size(); };
-        const std::size_t depth = base_of(caller) + size(*std::ranges::max_element(from, {}, size));
+        const std::size_t depth = base_of(caller) + deepest(from) + 1;
         if (depth > most_depth) refuse(at, "nests deeper than 16 places of meeting");
         if (depth > bases_[entry] || !bases_.contains(entry)) {
           bases_[entry] = std::max(bases_[entry], depth);
@@ -248,9 +253,13 @@ class Finder {
       }
       effect.leaves = static_cast<std::uint8_t>(leaves);
     } else if (is_call(name)) {
-      effect.returns = functions_.at(static_cast<std::uint32_t>(index_of(i, *target_of(code_[i]))));
+      const auto entry = static_cast<std::uint32_t>(index_of(i, *target_of(code_[i])));
+      effect.returns = functions_.at(entry);
+      effect.barrier = static_cast<std::uint8_t>(bases_.at(entry) - 1);
     } else if (name == "RET") {
       effect.returns = functions_.at(state.function);
+      effect.barrier = static_cast<std::uint8_t>(base - 1);
+      effect.leaves = static_cast<std::uint8_t>(deepest(states));
     }
   }
 

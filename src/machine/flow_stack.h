@@ -2,9 +2,9 @@
 //
 // SSY, PBK and PCNT push a place with the lanes that are active; SYNC, BRK and CONT take lanes there and wait
 // for the others. Compiled code pushes and takes in nests, so what an instruction finds on the stack is known
-// before it runs: each depth is a convergence barrier, as later generations have them. A function has the
-// depths behind those of its callers, and one place for the address where it returns to: it does not call
-// itself.
+// before it runs: each depth is a convergence barrier, as later generations have them. A call pushes, too:
+// the lanes that make it return together. A function has the depths behind those of its callers, the first
+// one for its calls, and one place for the address where it returns to: it does not call itself.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 namespace simtlab::machine {
 
 struct StackEffect {
-  // SSY, PBK, PCNT, SYNC, BRK, CONT: the convergence barrier
+  // SSY, PBK, PCNT, SYNC, BRK, CONT, CAL, RET: the convergence barrier
   std::uint8_t barrier = 0;
-  // SYNC, BRK, CONT: how many barriers behind it the lanes no longer wait at, and where they go on
+  // SYNC, BRK, CONT, RET: how many barriers behind it the lanes no longer wait at, and where they go on
   std::uint8_t leaves = 0;
   std::int64_t target = 0;
   // CAL, RET: which place keeps the return address

@@ -122,8 +122,8 @@ void place_targets(ptx::Function& f, Code& code, const std::string& file) {
   const auto size = static_cast<std::int64_t>(f.code.size());
   for (std::size_t i = 0; i < code.actions.size(); ++i) {
     Action& a = code.actions[i];
-    const bool waits = a.flow == Flow::meet && a.target >= 0;
-    if (a.flow != Flow::branch && !waits) continue;
+    const bool waits = a.flow == Flow::meet && a.target >= 0 && a.operand.kind == ptx::OperandKind::none;
+    if (a.flow != Flow::branch && a.flow != Flow::call && !waits) continue;
     if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
         a.target / static_cast<std::int64_t>(word_bytes) >= size)
       damaged(file, fmt::format("the branch at 0x{:04x} of kernel {} leaves its code",

@@ -42,12 +42,16 @@ void call(Translator& t) {
   const std::int64_t target = t.operand("target").value;
   const auto back = static_cast<std::uint64_t>(next_in_file(t));
   t.emit(Op::mov, Type::b64, {t.return_address()}, {t.number(back, 8)});
-  set_flow(t, Flow::branch, target);
+  set_flow(t, Flow::call, target);
+  t.action().barrier = t.stack().barrier;
 }
 
+// The lanes of a call go on together.
 void go_back(Translator& t) {
-  set_flow(t, Flow::branch_register, 0);
+  set_flow(t, Flow::meet);
   t.action().operand = t.return_address();
+  t.action().barrier = t.stack().barrier;
+  t.action().leaves = t.stack().leaves;
 }
 
 // A register has the distance from a place in the code, which is an address as files have them.
