@@ -73,6 +73,7 @@ void set_flags_of(Translator& t, const ptx::Operand& value) {
   t.emit(Op::setp, Type::s32, {flag(Flag::sign)}, {value, t.number(0)}).mods.compare = ptx::Compare::lt;
   t.emit(Op::mov, Type::pred, {flag(Flag::carry)}, {constant_predicate(t, false)});
   t.emit(Op::mov, Type::pred, {flag(Flag::overflow)}, {constant_predicate(t, false)});
+  if (t.adds_three()) t.emit(Op::mov, Type::pred, {flag(Flag::second_carry)}, {constant_predicate(t, false)});
 }
 
 void set_signs_of_sum(Translator& t, const ptx::Operand& sum, const ptx::Operand& x, const ptx::Operand& y) {

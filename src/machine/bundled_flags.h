@@ -4,13 +4,14 @@
 // negative, UP2 the carry, UP3 the overflow, in the order in which P2R.CC writes them. UP4 says that the last
 // LEA.CC made the low word of an address in the window of shared memory, if its high word is that of the
 // window.
+// UP5 is the second carry of IADD3.CC, which IADD3.X adds, too.
 #pragma once
 
 #include "machine/translator.h"
 
 namespace simtlab::machine {
 
-enum class Flag : std::uint8_t { zero, sign, carry, overflow, window };
+enum class Flag : std::uint8_t { zero, sign, carry, overflow, window, second_carry };
 inline constexpr unsigned flags_in_register = 4;
 
 inline ptx::Operand flag(Flag which) {

@@ -90,6 +90,7 @@ void Translator::find_tests() {
       return i.form->operand("Pd") < 0 && i.field("test", test_always) != test_always;
     };
     if (name == "CSET" || name == "CSETP" || name == "P2R.CC" || test()) tests_signs_ = true;
+    adds_three_ |= name == "IADD3" && i.field("cc") != 0;
     const int result = name == "LEA.HI" ? i.form->operand("Pd") : -1;
     if (result >= 0 && i.operands[static_cast<std::size_t>(result)].number != true_predicate)
       tests_window_ = true;

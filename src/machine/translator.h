@@ -56,6 +56,8 @@ class Translator {
   // window of shared memory: on old generations, where it costs to find out for nothing.
   bool tests_signs() const { return tests_signs_; }
   bool tests_window() const { return tests_window_; }
+  // Whether some sum may carry twice.
+  bool adds_three() const { return adds_three_; }
   // The instruction's flags are set. One whose flags nothing knows is refused.
   void know_flags() { knows_flags_ = true; }
   // The 32-bit result of the last operation, a value also where nobody reads it.
@@ -153,7 +155,7 @@ class Translator {
   Action action_;
   std::vector<const Operand*> sources_;
   std::uint32_t next_temporary_ = 0, next_predicate_ = 0;
-  bool tests_signs_ = false, tests_window_ = false, knows_flags_ = false;
+  bool tests_signs_ = false, tests_window_ = false, adds_three_ = false, knows_flags_ = false;
   std::map<std::tuple<int, std::uint64_t, unsigned>, std::uint32_t> numbers_;  // of constants_
 };
 
