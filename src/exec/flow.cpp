@@ -303,12 +303,16 @@ void wait(Block::Impl& b, Warp& w, Split split, std::uint32_t before) {
   if (w.active == 0 && w.status == WarpStatus::ready) take_next(b, w);
 }
 
-void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
+// The lanes will meet at the barrier.
+void expect(Warp& w, unsigned barrier, std::uint32_t lanes) {
   Splits::View& view = w.splits->barriers[barrier];
   if (lanes == ~0u)
     view.fill(lanes);
   else
     for_lanes(lanes, [&](unsigned lane) { view[lane] = lanes; });
+}
+void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
+  expect(w, barrier, lanes);
   ++w.pc;
 }
 
@@ -321,11 +325,16 @@ void drop(Warp& w, unsigned barrier, std::uint32_t lanes) {
   check_meeting(w, barrier);
 }
 
-// They go on at the action's target, or at the next instruction.
-void meet(Block::Impl& b, Warp& w, const machine::Action& a, std::uint32_t lanes) {
+// They go on at the action's target, at the next instruction, or at the address in a register, which is the
+// same for all that meet: where the call was.
+void meet(Block::Impl& b, Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lanes) {
   Splits& s = *w.splits;
   const unsigned barrier = a.barrier;
-  const std::uint32_t next = a.target < 0 ? w.pc + 1 : static_cast<std::uint32_t>(a.target);
+  std::uint32_t next = a.target < 0 ? w.pc + 1 : static_cast<std::uint32_t>(a.target);
+  if (a.operand.kind != ptx::OperandKind::none) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    next = index_of(b, w, x, w.ctx.row64(x.src[0])[lane], lane);
+  }
   for (unsigned inner = 1; inner <= a.leaves; ++inner) drop(w, barrier + inner, lanes);
   // Mostly all lanes of the set arrive together.
   if (lanes == w.active) {
@@ -481,8 +490,12 @@ void flow(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t guarded) {
     case Flow::branch: branch(w, x, a, lanes); break;
     case Flow::branch_register: branch_register(b, w, x, a, lanes); break;
     case Flow::exit: exit_lanes(b, w, lanes); break;
+    case Flow::call:
+      expect(w, a.barrier, lanes);
+      branch(w, x, a, lanes);
+      break;
     case Flow::set_barrier: set_barrier(w, a.barrier, lanes); break;
-    case Flow::meet: meet(b, w, a, lanes); break;
+    case Flow::meet: meet(b, w, x, a, lanes); break;
     case Flow::leave_barrier: leave_barrier(w, a.barrier, lanes); break;
     case Flow::read_barrier: read_barrier(w, x, a, lanes); break;
     case Flow::write_barrier: write_barrier(w, x, a.barrier, lanes); break;

@@ -21,6 +21,7 @@ enum class Flow : std::uint8_t {
   next,
   branch,           // to Action::target
   branch_register,  // to the address in a register pair, plus Action::target; may be a system call
+  call,             // to Action::target; the lanes will meet at the barrier when they return
   exit,
   set_barrier,    // BSSY: the active lanes are those that will meet at the barrier
   meet,           // BSYNC: waits for them
@@ -81,7 +82,8 @@ struct Action {
   std::uint8_t barrier = 0;  // convergence barrier
   bool clear = false;        // read_barrier: and empties it
   std::uint8_t leaves = 0;   // meet: so many barriers behind it are no longer waited at
-  // branch, meet (-1: the next one): index of the instruction; branch_register: bytes that are added;
+  // branch, call, meet (-1: the next one; with an operand: where it says): index of the instruction;
+  // branch_register: bytes that are added;
   // meet_mask, collective: address
   std::int64_t target = 0;
   ptx::Operand operand;    // mask, address or value, where the flow needs one

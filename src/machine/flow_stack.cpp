@@ -48,12 +48,17 @@ std::optional<std::int64_t> target_of(const Instruction& i) {
 struct State {
   std::uint32_t function = no_function;  // that it is in; none: the kernel
   std::vector<Entry> stack;              // of this function
+  bool operator==(const State&) const = default;
 };
+// By different ways it may be different: code that leaves the places which some ways have pushed. What it
+// takes must be the same.
+using States = std::vector<State>;
+constexpr std::size_t most_states = 8;
 
 class Finder {
  public:
-  Finder(std::span<const Instruction> code, const std::string& kernel)
-      : code_(code), kernel_(kernel), states_(code.size()) {}
+  Finder(std::span<const Instruction> code, const BranchTable& branches, const std::string& kernel)
+      : code_(code), branches_(branches), kernel_(kernel), states_(code.size()) {}
 
   FlowStack find() {
     if (!needs_one()) return {};
@@ -61,16 +66,15 @@ class Finder {
     reach(0, {});
     for (;;) {
       while (!left_.empty()) {
-        const std::size_t i = left_.back();
+        const auto [i, state] = std::move(left_.back());
         left_.pop_back();
-        step(i);
+        step(i, state);
       }
-      if (switches_.empty()) break;
-      settle_switches();
+      if (!settle_switch()) break;
     }
     place_functions();
     for (std::size_t i = 0; i < code_.size(); ++i)
-      if (states_[i]) number(i);
+      if (!states_[i].empty()) number(i);
     out_.functions = static_cast<std::uint32_t>(functions_.size());
     return std::move(out_);
   }
@@ -99,12 +103,19 @@ class Finder {
 
   void reach(std::size_t at, const State& state) {
     if (at >= code_.size()) return;  // the executor says so
-    if (!states_[at]) {
-      states_[at] = state;
-      left_.push_back(at);
-    } else if (states_[at]->function != state.function || states_[at]->stack != state.stack) {
+    States& known = states_[at];
+    if (std::ranges::find(known, state) != known.end()) return;
+    if (!known.empty() && known.front().function != state.function) refuse(at, "belongs to two functions");
+    if (known.size() == most_states)
       refuse(at, "is reached with other places on the stack of branches by another way");
-    }
+    known.push_back(state);
+    left_.push_back({at, state});
+  }
+
+  static std::size_t deepest(const States& states) {
+    std::size_t out = 0;
+    for (const State& state : states) out = std::max(out, state.stack.size());
+    return out;
   }
 
   static std::size_t found(const std::vector<Entry>& stack, Token token) {
@@ -113,10 +124,9 @@ class Finder {
     return depth;  // 0: none, else one above its index
   }
 
-  void step(std::size_t i) {
+  void step(std::size_t i, const State& state) {
     const Instruction& inst = code_[i];
     const std::string_view name = inst.mnemonic();
-    const State state = *states_[i];
     State next = state;
     bool goes_on = true;
     const auto always_leaves = [&] { goes_on = !inst.always() || inst.field("test", 15) != 15; };
@@ -155,38 +165,51 @@ class Finder {
     reach(entry, {entry, {}});
   }
 
-  // Tables of a switch: any place of this function behind it may be meant, and compiled code has the same on
-  // the stack at all of them. What no other way leads to is reached with it.
+  // Tables of a switch. Where the file does not say where it goes, any place of this function behind it may
+  // be meant, and compiled code has the same on the stack at all of them. What no other way leads to is
+  // reached with it.
   void branch_by_register(std::size_t i, std::string_view name, const State& state) {
     if (name == "PRET") refuse(i, "is not executed");
+    if (const auto known = branches_.find(i); known != branches_.end()) {
+      for (const std::size_t target : known->second) reach(target, state);
+      return;
+    }
     for (std::size_t at = i + 1; at < code_.size(); ++at) {
       const std::string_view before = code_[at - 1].mnemonic();
       const bool begins = code_[at - 1].always() &&
                           (before == "BRA" || before == "EXIT" || before == "SYNC" || before == "BRK" ||
                            before == "BRX" || before == "RET" || before == "CONT");
-      if (begins && !states_[at]) switches_.push_back({at, state});
+      if (begins && states_[at].empty()) switches_.try_emplace(at, state);
     }
   }
 
-  void settle_switches() {
-    for (const auto& [at, state] : switches_)
-      if (!states_[at]) reach(at, state);
-    switches_.clear();
+  // One at a time and in the order of the code: what is reached from there is no target of its own.
+  bool settle_switch() {
+    while (!switches_.empty()) {
+      const auto first = switches_.begin();
+      const auto [at, state] = *first;
+      switches_.erase(first);
+      if (!states_[at].empty()) continue;
+      reach(at, state);
+      return true;
+    }
+    return false;
   }
 
-  // Each function's first barrier is behind all that its callers have set.
+  // Each function's first barrier is behind all that its callers have set, and behind that of its calls.
   void place_functions() {
     for (std::size_t round = 0; round <= calls_.size(); ++round) {
       bool changed = false;
       for (const auto& [at, entry] : calls_) {
-        const State& from = *states_[at];
-        const std::size_t depth = base_of(from.function) + from.stack.size();
+        const States& from = states_[at];
+        const std::uint32_t caller = from.front().function;
+        const std::size_t depth = base_of(caller) + deepest(from) + 1;
         if (depth > most_depth) refuse(at, "nests deeper than 16 places of meeting");
         if (depth > bases_[entry] || !bases_.contains(entry)) {
           bases_[entry] = std::max(bases_[entry], depth);
           changed = true;
         }
-        if (reaches(entry, from.function, 0)) refuse(at, "calls itself, which is not executed on this generation");
+        if (reaches(entry, caller, 0)) refuse(at, "calls itself, which is not executed on this generation");
       }
       if (!changed) return;
     }
@@ -201,28 +224,42 @@ class Finder {
     if (from == to) return true;
     if (depth > calls_.size()) return true;
     return std::ranges::any_of(calls_, [&](const Call& c) {
-      return states_[c.at]->function == from && reaches(c.entry, to, depth + 1);
+      return states_[c.at].front().function == from && reaches(c.entry, to, depth + 1);
     });
   }
 
   void number(std::size_t i) {
     const std::string_view name = code_[i].mnemonic();
-    const State& state = *states_[i];
+    const States& states = states_[i];
+    const State& state = states.front();
     const std::size_t base = base_of(state.function);
     StackEffect& effect = out_.effects[i];
     if (pushed_by(name)) {
       const std::size_t depth = base + state.stack.size();
+      if (std::ranges::any_of(states, [&](const State& s) { return s.stack.size() != state.stack.size(); }))
+        refuse(i, "pushes to other places on the stack of branches by another way");
       if (depth >= most_depth) refuse(i, "nests deeper than 16 places of meeting");
       effect.barrier = static_cast<std::uint8_t>(depth);
     } else if (const auto wanted = taken_by(name)) {
       const std::size_t depth = found(state.stack, *wanted);
       effect.barrier = static_cast<std::uint8_t>(base + depth - 1);
-      effect.leaves = static_cast<std::uint8_t>(state.stack.size() - depth);
       effect.target = state.stack[depth - 1].target;
+      // To leave a barrier where lanes are not waited for changes nothing.
+      std::size_t leaves = 0;
+      for (const State& other : states) {
+        if (found(other.stack, *wanted) != depth || other.stack[depth - 1].target != effect.target)
+          refuse(i, "takes another place from the stack of branches by another way");
+        leaves = std::max(leaves, other.stack.size() - depth);
+      }
+      effect.leaves = static_cast<std::uint8_t>(leaves);
     } else if (is_call(name)) {
-      effect.returns = functions_.at(static_cast<std::uint32_t>(index_of(i, *target_of(code_[i]))));
+      const auto entry = static_cast<std::uint32_t>(index_of(i, *target_of(code_[i])));
+      effect.returns = functions_.at(entry);
+      effect.barrier = static_cast<std::uint8_t>(bases_.at(entry) - 1);
     } else if (name == "RET") {
       effect.returns = functions_.at(state.function);
+      effect.barrier = static_cast<std::uint8_t>(base - 1);
+      effect.leaves = static_cast<std::uint8_t>(deepest(states));
     }
   }
 
@@ -232,11 +269,12 @@ class Finder {
   };
 
   std::span<const Instruction> code_;
+  const BranchTable& branches_;
   const std::string& kernel_;
   FlowStack out_;
-  std::vector<std::optional<State>> states_;
-  std::vector<std::size_t> left_;
-  std::vector<std::pair<std::size_t, State>> switches_;
+  std::vector<States> states_;
+  std::vector<std::pair<std::size_t, State>> left_;
+  std::map<std::size_t, State> switches_;  // targets that may be, with what is on the stack there
   std::vector<Call> calls_;
   std::map<std::uint32_t, std::uint32_t> functions_;  // numbers of functions, by where they begin
   std::map<std::uint32_t, std::size_t> bases_;        // barriers before those of a function
@@ -244,8 +282,9 @@ class Finder {
 
 }  // namespace
 
-FlowStack find_flow_stack(std::span<const Instruction> code, const std::string& kernel) {
-  return Finder(code, kernel).find();
+FlowStack find_flow_stack(std::span<const Instruction> code, const BranchTable& branches,
+                          const std::string& kernel) {
+  return Finder(code, branches, kernel).find();
 }
 
 }  // namespace simtlab::machine

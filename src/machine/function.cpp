@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "machine/bundles.h"
 #include "machine/decode.h"
 #include "machine/launch_state.h"
 #include "machine/link.h"
@@ -121,8 +122,8 @@ void place_targets(ptx::Function& f, Code& code, const std::string& file) {
   const auto size = static_cast<std::int64_t>(f.code.size());
   for (std::size_t i = 0; i < code.actions.size(); ++i) {
     Action& a = code.actions[i];
-    const bool waits = a.flow == Flow::meet && a.target >= 0;
-    if (a.flow != Flow::branch && !waits) continue;
+    const bool waits = a.flow == Flow::meet && a.target >= 0 && a.operand.kind == ptx::OperandKind::none;
+    if (a.flow != Flow::branch && a.flow != Flow::call && !waits) continue;
     if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
         a.target / static_cast<std::int64_t>(word_bytes) >= size)
       damaged(file, fmt::format("the branch at 0x{:04x} of kernel {} leaves its code",
@@ -145,11 +146,22 @@ void set_lines(const CodeLines& lines, const ImageKernel& kernel, ptx::Function&
   }
 }
 
+// Those of the kernel's own section. The code of functions of other sections stands behind it.
+BranchTable branches_of(const ImageKernel& kernel, unsigned generation) {
+  const auto index_of = [&](std::uint32_t byte) {
+    return static_cast<std::size_t>(address_of_file(generation, byte)) / word_bytes;
+  };
+  BranchTable out;
+  for (const BranchTargets& branch : kernel.branches)
+    for (const std::uint32_t byte : branch.targets) out[index_of(branch.at)].push_back(index_of(byte));
+  return out;
+}
+
 // What the rows of a frame hold, by the code, and what is on its stack of branches.
-FlowStack lay_out(ptx::Function& f, Code& code) {
+FlowStack lay_out(ptx::Function& f, Code& code, const BranchTable& branches) {
   code.layout = layout_of(code.instructions);
   FlowStack stack;
-  if (in_bundles(code.generation)) stack = find_flow_stack(code.instructions, f.name);
+  if (in_bundles(code.generation)) stack = find_flow_stack(code.instructions, branches, f.name);
   code.layout.rows += 2 * stack.functions;
   f.reg_rows = f.total_reg_rows = code.layout.rows;
   f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
@@ -219,7 +231,9 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   if (code->instructions.empty()) damaged(image.name, fmt::format("kernel {} has no code", kernel.name));
   code->unknown_depth = may_recurse(code->instructions);
   if (code->unknown_depth) f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
-  const FlowStack stack = lay_out(f, *code);
+  const BranchTable branches =
+      in_bundles(image.generation) ? branches_of(kernel, image.generation) : BranchTable{};
+  const FlowStack stack = lay_out(f, *code, branches);
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
   if (const auto bank = image.elf.section_number(".nv.constant0." + kernel.name))
     translator.set_textures(symbols.textures_in(*bank));
@@ -245,7 +259,7 @@ void set_code(ptx::Function& f, MadeCode made, Views& views) {
   f.call_sites.clear();
   f.registers = f.unlimited_registers = made.registers;
   f.frame_bytes = f.total_frame_bytes = frame_of(made.stack_bytes);
-  const FlowStack stack = lay_out(f, *code);
+  const FlowStack stack = lay_out(f, *code, {});
   Translator translator(code->layout, f.constants, *code, std::move(made.banks));
   translate_all(translator, made.addresses, stack, views, f, *code, Purpose::execution);
   place_targets(f, *code, f.name);

@@ -26,6 +26,7 @@ enum Attribute : std::uint8_t {
   kernel_parameter = 0x17,
   max_stack_size = 0x23,
   register_count = attribute_register_count,
+  branch_targets = 0x34,
   barrier_count = attribute_barrier_count,
 };
 
@@ -142,9 +143,25 @@ class Reader {
             damaged(elf.name, fmt::format("kernel {} has {} barriers, more than {}", kernel.name,
                                           kernel.barriers, most_barriers));
           break;
+        case branch_targets: read_branches(value, kernel); break;
         default: break;
       }
     });
+  }
+
+  // Records: the branch, two numbers of 16 bits, how many targets, the targets.
+  void read_branches(Bytes value, ImageKernel& kernel) {
+    constexpr std::uint64_t header = 12, word = 4;
+    for (std::uint64_t at = 0; at < value.size();) {
+      BranchTargets branch;
+      branch.at = word_of(image_.elf, value, at);
+      const std::uint64_t count = word_of(image_.elf, value, at + header - word);
+      if (count > value.size() / word) damaged(image_.elf.name, "an attribute of a kernel is too short");
+      for (std::uint64_t i = 0; i < count; ++i)
+        branch.targets.push_back(word_of(image_.elf, value, at + header + i * word));
+      at += header + count * word;
+      kernel.branches.push_back(std::move(branch));
+    }
   }
 
   ImageKernel* kernel_of_symbol(std::uint32_t symbol) {

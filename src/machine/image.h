@@ -22,6 +22,12 @@ struct KernelParameter {
   std::uint32_t ordinal = 0, offset = 0, bytes = 0;
 };
 
+// Where a branch by a register, or one that takes lanes to where they meet, may go: bytes of the section.
+struct BranchTargets {
+  std::uint32_t at = 0;
+  std::vector<std::uint32_t> targets;
+};
+
 // Instructions of a section, read where they lie.
 class Words {
  public:
@@ -46,6 +52,7 @@ struct ImageKernel {
   std::uint32_t shared_bytes = 0;  // static
   std::uint32_t stack_bytes = 0;   // local memory a thread needs at least
   std::uint32_t barriers = 0;
+  std::vector<BranchTargets> branches;  // what the compiler says of them, which may be nothing
   std::uint32_t most_threads[3] = {0, 0, 0}, required_threads[3] = {0, 0, 0};  // 0: not stated
 };
 

@@ -45,12 +45,13 @@ std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state
     put(at, static_cast<std::uint32_t>(window));
     put(high, static_cast<std::uint32_t>(window >> 32));
   };
-  put_window(slots.local_window, slots.local_window_high, state.local_window);
+  const bool low = has_low_windows(generation);
+  put_window(slots.local_window, slots.local_window_high, low ? low_local_window : state.local_window);
   put(slots.stack, state.stack);
   put(slots.dynamic_shared, state.dynamic_shared);
   put(slots.grid_id, static_cast<std::uint32_t>(state.grid_id));
   put(slots.sm_count, state.sm_count);
-  put_window(slots.shared_window, slots.shared_window_high, state.shared_window);
+  put_window(slots.shared_window, slots.shared_window_high, low ? low_shared_window : state.shared_window);
   put(slots.parameter_window, state.parameter_window + (generation >= 90 ? slots.parameters : 0));
   if (generation >= 90) {
     put(slots.reserved_shared, reserved_shared_bytes);

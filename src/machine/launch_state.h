@@ -33,6 +33,13 @@ struct LaunchSlots {
 };
 LaunchSlots launch_slots(unsigned generation);
 
+// Before Pascal code takes windows for addresses below 2^32 that are multiples of 2^24: the generic addresses
+// of those generations say 1 and 2 where those of the executor have it in the upper word.
+constexpr bool has_low_windows(unsigned generation) { return generation < 60; }
+inline constexpr unsigned low_window_at = 24;
+inline constexpr std::uint64_t low_shared_window = std::uint64_t{1} << low_window_at,
+                               low_local_window = std::uint64_t{2} << low_window_at;
+
 struct LaunchState {
   std::uint32_t block[3] = {1, 1, 1}, grid[3] = {1, 1, 1};
   std::uint64_t shared_window = 0, local_window = 0, parameter_window = 0, grid_id = 0;

@@ -1,8 +1,7 @@
-// Maxwell and Pascal: what their instructions do otherwise than later ones. Sums carry by a flag, products are
-// made of halves, shifts and bit fields have instructions of their own.
-//
-// The flags of a thread are predicates that the generation does not have: UP0 the carry, UP1 that the result
-// was 0. Signs and overflows are tested by no compiled code that was seen.
+// Maxwell and Pascal: what their instructions do otherwise than later ones. Sums carry by a flag, products
+// are made of halves, shifts and bit fields have instructions of their own.
+#include "machine/bundled_flags.h"
+#include "machine/launch_state.h"
 #include "machine/semantics_common.h"
 #include "machine/semantics_floating.h"
 #include "ptx/machine_ops.h"
@@ -15,25 +14,24 @@ using ptx::Type;
 
 constexpr std::uint32_t add_one = 1u << ptx::sum_constant_shift;
 
-ptx::Operand carry_flag() {
-  return {.kind = ptx::OperandKind::pred, .index = Layout::uniform_predicate};
-}
-ptx::Operand zero_flag() {
-  return {.kind = ptx::OperandKind::pred, .index = Layout::uniform_predicate + 1};
-}
-
-bool writes_flags(const Translator& t) { return t.field("cc") != 0; }
-bool reads_flags(const Translator& t) { return t.field("x") != 0; }
-
 // A term of a sum: a value, and whether it is subtracted. With a carry in, - is the complement alone.
 struct Term {
   ptx::Operand value;
   bool negated = false;
 };
 
+ptx::Operand complement(Translator& t, const ptx::Operand& value, bool wanted) {
+  if (!wanted) return value;
+  const ptx::Operand out = t.temporary();
+  t.emit(Op::not_, Type::b32, {out}, {value});
+  return out;
+}
+
 // d = the terms and, with .X, the carry; sets the flags with .CC.
-void emit_sum(Translator& t, const ptx::Operand& d, std::initializer_list<Term> terms, bool one_more = false) {
+void emit_sum(Translator& t, const ptx::Operand& d, std::initializer_list<Term> terms,
+              bool one_more = false) {
   const bool carries_in = reads_flags(t);
+  t.know_flags();
   std::uint32_t bits = one_more ? add_one : 0;
   ptx::Operand values[3] = {t.number(0), t.number(0), t.number(0)};
   std::size_t count = 0;
@@ -48,23 +46,42 @@ void emit_sum(Translator& t, const ptx::Operand& d, std::initializer_list<Term> 
   const ptx::Operand sum = writes_flags(t) ? t.temporary() : d;
   ptx::Inst& inst = t.emit(Op::iadd3, Type::u32, {sum}, {values[0], values[1], values[2]});
   inst.mods.video = bits;
-  if (carries_in) inst.src[inst.src_count++] = carry_flag();
+  if (carries_in) inst.src[inst.src_count++] = flag(Flag::carry);
+  if (carries_in && t.adds_three()) inst.src[inst.src_count++] = flag(Flag::second_carry);
   if (!writes_flags(t)) return;
-  const ptx::Operand carry = carries_in ? t.temporary_predicate() : carry_flag();
+  const ptx::Operand carry = carries_in ? t.temporary_predicate() : flag(Flag::carry),
+                     second = carries_in ? t.temporary_predicate() : flag(Flag::second_carry);
   inst.dst[inst.dst_count++] = carry;
-  if (carries_in) t.emit(Op::mov, Type::pred, {carry_flag()}, {carry});
-  t.emit(Op::setp, Type::u32, {zero_flag()}, {sum, t.number(0)}).mods.compare = ptx::Compare::eq;
+  if (t.adds_three()) inst.dst[inst.dst_count++] = second;
+  if (carries_in) t.emit(Op::mov, Type::pred, {flag(Flag::carry)}, {carry});
+  if (carries_in && t.adds_three()) t.emit(Op::mov, Type::pred, {flag(Flag::second_carry)}, {second});
+  t.emit(Op::setp, Type::u32, {flag(Flag::zero)}, {sum, t.number(0)}).mods.compare = ptx::Compare::eq;
+  if (t.tests_signs()) {
+    set_signs_of_sum(t, sum, complement(t, values[0], (bits & 1u) != 0),
+                     complement(t, values[1], (bits & 2u) != 0));
+    // Code that was seen asks nothing but carries of three terms: here they don't overflow.
+    if (count > 2) t.emit(Op::mov, Type::pred, {flag(Flag::overflow)}, {constant_predicate(t, false)});
+  }
   t.emit(Op::mov, Type::b32, {d}, {sum});
 }
 
-void refuse_saturation(const Translator& t) {
-  if (t.field("sat") != 0) t.refuse("saturates, which is not executed");
+// d = a + b, no less and no more than 32 bits with a sign can say
+void emit_saturated(Translator& t, const ptx::Operand& d, const Term& a, const Term& b) {
+  if (reads_flags(t) || writes_flags(t)) t.refuse("saturates and has flags, which is not executed");
+  if (a.negated && b.negated) t.refuse("saturates a sum and one, which is not executed");
+  const bool subtracts = a.negated || b.negated;
+  const ptx::Operand first = a.negated ? b.value : a.value, second = a.negated ? a.value : b.value;
+  t.emit(subtracts ? Op::sub : Op::add, Type::s32, {d}, {first, second}).mods.sat = true;
 }
 
 // IADD, IADD32I. Both negated: a + b + 1.
 void add(Translator& t) {
-  refuse_saturation(t);
   const Operand &a = t.source(0), &b = t.source(1);
+  if (t.field("sat") != 0) {
+    if (t.instruction().mnemonic() == "IADD.PO") t.refuse("saturates a sum and one, which is not executed");
+    emit_saturated(t, t.result("Rd"), {t.raw(a), a.negated}, {t.raw(b), b.negated});
+    return;
+  }
   const bool both = (a.negated && b.negated) || t.instruction().mnemonic() == "IADD.PO";
   emit_sum(t, t.result("Rd"), {{t.raw(a), a.negated && !both}, {t.raw(b), b.negated && !both}}, both);
 }
@@ -117,10 +134,31 @@ void add_shifted(Translator& t) {
   emit_sum(t, t.result("Rd"), {{shifted, a.negated && !both}, {t.raw(b), b.negated && !both}}, both);
 }
 
+// Whether the address that LEA.CC and LEA.HI.X make is outside of the window of shared memory, which has 16
+// MiB.
+void ask_window(Translator& t, const ptx::Operand& sum, bool high, bool asks) {
+  const LaunchSlots slots = launch_slots(t.instruction().generation);
+  constexpr std::uint32_t window_mask = 0xff000000u;
+  if (!high) {
+    if (asks) t.refuse("with a predicate as result is not executed");
+    const ptx::Operand window = t.temporary();
+    t.emit(Op::and_, Type::b32, {window}, {sum, t.number(window_mask)});
+    t.emit(Op::setp, Type::u32, {flag(Flag::window)}, {window, t.launch_state(slots.shared_window)})
+        .mods.compare = ptx::Compare::eq;
+    return;
+  }
+  if (!asks) return;
+  if (!reads_flags(t)) t.refuse("with a predicate as result is not executed");
+  const ptx::Operand other = t.temporary_predicate();
+  ptx::Operand outside = flag(Flag::window);
+  outside.negated = true;
+  t.emit(Op::setp, Type::u32, {other}, {sum, t.launch_state(slots.shared_window_high)}).mods.compare =
+      ptx::Compare::ne;
+  t.emit(Op::or_, Type::pred, {t.predicate_result("Pd")}, {outside, other});
+}
+
 // LEA: (a << n) + b; LEA.HI: the high word of (c:a << n), plus b
 void add_address(Translator& t) {
-  if (t.has("Pd") && t.operand("Pd").number != true_predicate)
-    t.refuse("with a predicate as result is not executed");
   const Operand &a = t.source(0), &b = t.source(1);
   const auto shift = static_cast<std::uint32_t>(t.operand("shift").value);
   const bool high = t.instruction().mnemonic().find(".HI") != std::string_view::npos;
@@ -128,7 +166,15 @@ void add_address(Translator& t) {
   ptx::Inst& inst = t.emit(Op::lea, Type::u32, {scaled}, {t.raw(a), zero});
   inst.mods.video = shift | (high ? ptx::lea_high : 0);
   if (high) inst.src[inst.src_count++] = t.raw(t.source(2));
-  emit_sum(t, t.result("Rd"), {{scaled, a.negated}, {t.raw(b), b.negated}});
+  const bool asks = t.has("Pd") && t.operand("Pd").number != true_predicate;
+  if (!asks && !(t.tests_window() && writes_flags(t))) {
+    emit_sum(t, t.result("Rd"), {{scaled, a.negated}, {t.raw(b), b.negated}});
+    return;
+  }
+  const ptx::Operand sum = t.temporary();
+  emit_sum(t, sum, {{scaled, a.negated}, {t.raw(b), b.negated}});
+  ask_window(t, sum, high, asks);
+  t.emit(Op::mov, Type::b32, {t.result("Rd")}, {sum});
 }
 
 // XMAD: a product of halves
@@ -159,19 +205,24 @@ void multiply_halves(Translator& t) {
 
 // IMAD, IMUL: whole products, which the hardware makes slowly
 void multiply_add(Translator& t) {
-  if (reads_flags(t) || writes_flags(t)) t.refuse("with flags is not executed");
-  refuse_saturation(t);
   const Operand &a = t.source(0), &b = t.source(1);
   const bool a_signed = (t.field("types") & 1u) != 0, b_signed = (t.field("types") & 2u) != 0,
              high = t.field("hi") != 0;
   if (high && a_signed != b_signed) t.refuse("has factors of two kinds, which is not executed");
+  if (high && a.negated != b.negated)
+    t.refuse("negates a product before its high word, which is not executed");
   const ptx::Operand product = t.temporary();
   t.emit(Op::mul, a_signed ? Type::s32 : Type::u32, {product}, {t.raw(a), t.raw(b)}).mods.mul =
       high ? ptx::MulMode::hi : ptx::MulMode::lo;
   const bool added = t.source_count() > 2;
-  emit_sum(t, t.result("Rd"),
-           {{product, a.negated != b.negated},
-            {added ? t.raw(t.source(2)) : t.number(0), added && t.source(2).negated}});
+  const Term first{product, a.negated != b.negated},
+      second{added ? t.raw(t.source(2)) : t.number(0), added && t.source(2).negated};
+  if (t.field("sat") == 0) {
+    emit_sum(t, t.result("Rd"), {first, second});
+    return;
+  }
+  if (!a_signed || !b_signed) t.refuse("saturates without signs, which is not executed");
+  emit_saturated(t, t.result("Rd"), first, second);
 }
 
 // ---- logic, shifts, bit fields ----
@@ -189,8 +240,8 @@ void set_result_predicate(Translator& t, const ptx::Operand& value) {
   }
 }
 
-void refuse_flags(const Translator& t) {
-  if (reads_flags(t) || writes_flags(t)) t.refuse("with flags is not executed");
+void refuse_carry(const Translator& t) {
+  if (reads_flags(t)) t.refuse("with .X is not executed");
 }
 
 ptx::Operand inverted_source(Translator& t, const Operand& o) {
@@ -214,7 +265,7 @@ void write_result(Translator& t, const Write& write) {
 
 // LOP, LOP32I
 void simple_logic(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   const ptx::Operand a = inverted_source(t, t.source(0)), b = inverted_source(t, t.source(1));
   write_result(t, [&](const ptx::Operand& d) {
     const unsigned op = t.field("op");
@@ -226,7 +277,7 @@ void simple_logic(Translator& t) {
 }
 
 void table_logic(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), c = t.raw(t.source(2));
   write_result(t, [&](const ptx::Operand& d) {
     t.emit(Op::lop3, Type::b32, {d}, {a, b, c}).mods.lut = static_cast<std::uint8_t>(t.operand("lut").value);
@@ -235,7 +286,7 @@ void table_logic(Translator& t) {
 
 void refuse_extended_shift(const Translator& t) {
   if (t.field("brev") != 0) t.refuse("reverses its source, which is not executed");
-  refuse_flags(t);
+  refuse_carry(t);
 }
 
 // SHL, SHR: by up to 32 bits or, with .W, by the lower five
@@ -247,7 +298,7 @@ ptx::Operand shift_count(Translator& t) {
   return masked;
 }
 void shift_left(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   t.emit(Op::shl, Type::b32, {t.result("Rd")}, {t.raw(t.source(0)), shift_count(t)});
 }
 void shift_right(Translator& t) {
@@ -258,7 +309,7 @@ void shift_right(Translator& t) {
 
 // SHF: a word of b bits further in c:a. .L: the upper word of what is shifted to the left.
 void funnel_shift(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   const ptx::Operand a = t.raw(t.source(0)), by = t.raw(t.source(1)), c = t.raw(t.source(2));
   const bool left = t.word("dir") == "L";
   const unsigned type = t.field("type");  // 0: pairs of up to 32 bits, 2: U64, 3: S64
@@ -277,7 +328,7 @@ void funnel_shift(Translator& t) {
 
 // BFE: bits from `position`, in byte 0 of b, as many as byte 1 says
 void extract_field(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   ptx::Operand a = t.raw(t.source(0));
   const ptx::Operand b = t.raw(t.source(1)), position = t.temporary(), length = t.temporary();
   if (t.field("brev") != 0) {
@@ -292,7 +343,7 @@ void extract_field(Translator& t) {
 
 // BFI: a into c
 void insert_field(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), c = t.raw(t.source(2)),
                      position = t.temporary(), length = t.temporary();
   t.emit(Op::and_, Type::b32, {position}, {b, t.number(0xff)});
@@ -307,7 +358,7 @@ void count_ones(Translator& t) {
 }
 
 void find_leading_one(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   if (t.has("Pd") && t.operand("Pd").number != true_predicate)
     t.refuse("says whether it found a bit, which is not executed");
   Operand source = t.source(0);
@@ -315,190 +366,6 @@ void find_leading_one(Translator& t) {
   const ptx::Operand value = inverted_source(t, source);
   t.emit(Op::bfind, t.field("u32") != 0 ? Type::s32 : Type::u32, {t.result("Rd")}, {value})
       .mods.shift_amount = t.field("sh") != 0;
-}
-
-// ---- comparisons, predicates ----
-
-constexpr ptx::Compare integer_compares[] = {ptx::Compare::none, ptx::Compare::lt, ptx::Compare::eq,
-                                             ptx::Compare::le,   ptx::Compare::gt, ptx::Compare::ne,
-                                             ptx::Compare::ge,   ptx::Compare::none};
-
-// The answer to a comparison in a predicate of its own. With .X the flags are those of the difference of the
-// low words, and this one is of the high ones.
-ptx::Operand compared(Translator& t, const ptx::Operand& a, const ptx::Operand& b) {
-  const unsigned code = t.field("cmp");
-  const ptx::Operand p = t.temporary_predicate();
-  if (integer_compares[code] == ptx::Compare::none) {
-    t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, code == 7)});
-    return p;
-  }
-  const Type type = t.field("u32") != 0 ? Type::s32 : Type::u32;
-  if (!reads_flags(t)) {
-    t.emit(Op::setp, type, {p}, {a, b}).mods.compare = integer_compares[code];
-    return p;
-  }
-  // Of the low words: less is no carry of the difference, equal is zero.
-  ptx::Operand low = carry_flag();
-  const ptx::Operand made = t.temporary_predicate();
-  using ptx::Compare;
-  switch (integer_compares[code]) {
-    case Compare::lt: low.negated = true; break;
-    case Compare::ge: break;
-    case Compare::eq: low = zero_flag(); break;
-    case Compare::ne:
-      low = zero_flag();
-      low.negated = true;
-      break;
-    default: {
-      const bool greater = integer_compares[code] == Compare::gt;
-      ptx::Operand equal = zero_flag(), less = carry_flag();
-      less.negated = !greater;
-      equal.negated = greater;
-      t.emit(greater ? Op::and_ : Op::or_, Type::pred, {made}, {less, equal});
-      low = made;
-    }
-  }
-  ptx::Inst& inst = t.emit(Op::setp_ex, type, {p}, {a, b});
-  inst.mods.compare = integer_compares[code];
-  inst.src[inst.src_count++] = low;
-  return p;
-}
-
-// Pd = value op Pc, Pd2 = !value op Pc
-void write_predicates(Translator& t, const ptx::Operand& value, unsigned op, const ptx::Operand& c) {
-  const auto table = [&](bool opposite) {
-    std::uint32_t out = 0;
-    for (unsigned k = 0; k < 8; ++k) {
-      const bool v = ((k & 4u) != 0) != opposite, other = (k & 1u) != 0;
-      if (op == 0 ? v && other : op == 1 ? v || other : v != other) out |= 1u << k;
-    }
-    return out;
-  };
-  t.emit(Op::plop3, Type::pred,
-         {predicate_result(t, predicate_named(t, "Pd")), predicate_result(t, predicate_named(t, "Pd2"))},
-         {value, c, c})
-      .mods.video = table(false) | table(true) << 8;
-}
-
-void compare_integers(Translator& t) {
-  const Operand &pc = t.operand("Pc"), *const pd2 = predicate_named(t, "Pd2");
-  const unsigned op = t.field("bool"), code = t.field("cmp");
-  const bool alone = op == 0 ? t.is_true(pc) : t.is_false(pc);
-  const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1));
-  if (alone && !is_wanted(pd2) && !reads_flags(t) && integer_compares[code] != ptx::Compare::none) {
-    t.emit(Op::setp, t.field("u32") != 0 ? Type::s32 : Type::u32, {t.predicate_result("Pd")}, {a, b})
-        .mods.compare = integer_compares[code];
-    return;
-  }
-  write_predicates(t, compared(t, a, b), op, t.predicate(pc));
-}
-
-ptx::Operand with_condition(Translator& t, const ptx::Operand& value) {
-  const Operand& pc = t.operand("Pc");
-  const unsigned op = t.field("bool");
-  if (op == 0 ? t.is_true(pc) : t.is_false(pc)) return value;
-  const ptx::Operand out = t.temporary_predicate();
-  t.emit(op == 0 ? Op::and_ : op == 1 ? Op::or_ : Op::xor_, Type::pred, {out}, {value, t.predicate(pc)});
-  return out;
-}
-
-// A predicate as a register: all bits, or with .BF 1.0
-void write_truth(Translator& t, const ptx::Operand& p) {
-  t.emit(Op::selp, Type::b32, {t.result("Rd")},
-         {t.number(t.field("bf") != 0 ? 0x3f800000u : 0xffffffffu), t.number(0), p});
-}
-
-void set_integer(Translator& t) {
-  const ptx::Operand p = compared(t, t.raw(t.source(0)), t.raw(t.source(1)));
-  write_truth(t, with_condition(t, p));
-}
-
-// ICMP: c compared with 0 chooses a or b
-void choose_by_integer(Translator& t) {
-  refuse_flags(t);
-  const ptx::Operand p = compared(t, t.raw(t.source(2)), t.number(0));
-  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {t.raw(t.source(0)), t.raw(t.source(1)), p});
-}
-
-void compare_floats(Translator& t, const Comparison& c, const ptx::Operand& p, const ptx::Operand& a,
-                    const ptx::Operand& b) {
-  if (c.code == compare_never || c.code == compare_always) {
-    t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, c.code == compare_always)});
-    return;
-  }
-  ptx::Inst& inst = t.emit(Op::setp, c.type, {p}, {a, b});
-  inst.mods.compare = comparison(c.code);
-  inst.mods.ftz = c.ftz;
-}
-
-void choose_by_float(Translator& t) {
-  const ptx::Operand p = t.temporary_predicate();
-  const Comparison c{.type = Type::f32, .code = t.field("cmp"), .combine = 0, .ftz = t.field("ftz") != 0};
-  compare_floats(t, c, p, single_source(t, t.source(2)), t.number(0));
-  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {t.raw(t.source(0)), t.raw(t.source(1)), p});
-}
-
-void set_by_float(Translator& t, Type type) {
-  const bool wide = type == Type::f64;
-  const ptx::Operand a = wide ? real_source(t, t.source(0)) : single_source(t, t.source(0)),
-                     b = wide ? real_source(t, t.source(1)) : single_source(t, t.source(1));
-  const ptx::Operand p = t.temporary_predicate();
-  compare_floats(t, {.type = type, .code = t.field("cmp"), .combine = 0, .ftz = t.field("ftz") != 0}, p, a, b);
-  write_truth(t, with_condition(t, p));
-}
-
-// PSETP: Pd = (Pa op Pb) op2 Pc, Pd2 = !(Pa op Pb) op2 Pc; PSET: the first as a register
-std::uint32_t predicate_table(unsigned first, unsigned second, bool opposite) {
-  const auto combine = [](unsigned op, bool x, bool y) {
-    return op == 0 ? x && y : op == 1 ? x || y : x != y;
-  };
-  std::uint32_t out = 0;
-  for (unsigned k = 0; k < 8; ++k)
-    if (combine(second, combine(first, (k & 4u) != 0, (k & 2u) != 0) != opposite, (k & 1u) != 0))
-      out |= 1u << k;
-  return out;
-}
-void set_predicates_by_logic(Translator& t) {
-  const unsigned first = t.field("bool2"), second = t.field("bool");
-  t.emit(Op::plop3, Type::pred,
-         {predicate_result(t, predicate_named(t, "Pd")), predicate_result(t, predicate_named(t, "Pd2"))},
-         {t.predicate("Pa"), t.predicate("Pb"), t.predicate("Pc")})
-      .mods.video = predicate_table(first, second, false) | predicate_table(first, second, true) << 8;
-}
-void set_by_logic(Translator& t) {
-  const ptx::Operand p = t.temporary_predicate();
-  t.emit(Op::plop3, Type::pred, {p, {.kind = ptx::OperandKind::sink}},
-         {t.predicate("Pa"), t.predicate("Pb"), t.predicate("Pc")})
-      .mods.video = predicate_table(t.field("bool2"), t.field("bool"), false);
-  write_truth(t, p);
-}
-
-// Words of pairs: .XHI first compares the high words and sets flags, .XLO or .XMED takes the low ones by them.
-// The flags say: UP0 which of the two was taken, UP1 that both are equal.
-void integer_extremum(Translator& t) {
-  enum Mode : unsigned { whole, low, middle, high };
-  const unsigned mode = t.field("part");
-  const Operand& min = t.operand("min");
-  const Type type = t.field("u32") != 0 ? Type::s32 : Type::u32;
-  const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), first = t.temporary_predicate();
-  if (mode == middle || (mode == whole && (reads_flags(t) || writes_flags(t))) || (mode == low) == writes_flags(t))
-    if (mode != whole) t.refuse("with these flags is not executed");
-  // first: a is taken
-  ptx::Inst& less = t.emit(Op::setp, type, {first}, {a, b});
-  less.mods.compare = ptx::Compare::le;
-  if (!t.is_true(min)) {
-    t.emit(Op::plop3, Type::pred, {first, {.kind = ptx::OperandKind::sink}},
-           {first, t.predicate("min"), t.predicate("min")})
-        .mods.video = 0xc3u;  // first where min, else !first: bits with both alike
-  }
-  if (mode == low)
-    t.emit(Op::plop3, Type::pred, {first, {.kind = ptx::OperandKind::sink}}, {first, carry_flag(), zero_flag()})
-        .mods.video = 0xe4u;  // zero ? first : carry
-  if (mode == high) {
-    t.emit(Op::setp, type, {zero_flag()}, {a, b}).mods.compare = ptx::Compare::eq;
-    t.emit(Op::mov, Type::pred, {carry_flag()}, {first});
-  }
-  t.emit(Op::selp, Type::b32, {t.result("Rd")}, {a, b, first});
 }
 
 // ---- moves, conversions ----
@@ -518,7 +385,7 @@ bool is_signed(unsigned code) { return (code & 4u) != 0; }
 
 // I2I: 8, 16, 32 bits, signed or not, with saturation
 void integer_to_integer(Translator& t) {
-  refuse_flags(t);
+  refuse_carry(t);
   static constexpr Type types[] = {Type::u8, Type::u16, Type::u32, Type::none,
                                    Type::s8, Type::s16, Type::s32, Type::none};
   const Type to = types[t.field("to")], from = types[t.field("from")];
@@ -562,7 +429,8 @@ void compare_and_swap(Translator& t, ptx::Space space) {
   const ptx::Operand address = t.address(memory);
   Operand second = first;
   second.number = static_cast<std::uint8_t>(first.number + (wide ? 2 : 1));
-  const ptx::Operand b = wide ? t.raw_wide(first) : t.raw(first), c = wide ? t.raw_wide(second) : t.raw(second);
+  const ptx::Operand b = wide ? t.raw_wide(first) : t.raw(first),
+                     c = wide ? t.raw_wide(second) : t.raw(second);
   ptx::Inst& inst = t.emit_memory(Op::atom, wide ? Type::b64 : Type::b32, {}, {address, b, c});
   inst.imm_offset = memory.value;
   inst.mods.space = space;
@@ -589,32 +457,23 @@ std::span<const SemanticsRow> bundled_semantics() {
       {"IMAD32I", multiply_add},
       {"IMUL", multiply_add},
       {"IMUL32I", multiply_add},
-      {"LOP", simple_logic},
-      {"LOP32I", simple_logic},
-      {"LOP3", table_logic},
-      {"SHL", shift_left},
-      {"SHR", shift_right},
-      {"SHF", funnel_shift},
-      {"BFE", extract_field},
-      {"BFI", insert_field},
-      {"POPC", count_ones},
-      {"FLO", find_leading_one},
-      {"ISETP", compare_integers},
-      {"ISET", set_integer},
-      {"ICMP", choose_by_integer},
-      {"FCMP", choose_by_float},
-      {"FSET", [](Translator& t) { set_by_float(t, Type::f32); }},
-      {"DSET", [](Translator& t) { set_by_float(t, Type::f64); }},
-      {"PSETP", set_predicates_by_logic},
-      {"PSET", set_by_logic},
-      {"IMNMX", integer_extremum},
+      {"LOP", with_flags<simple_logic>},
+      {"LOP32I", with_flags<simple_logic>},
+      {"LOP3", with_flags<table_logic>},
+      {"SHL", with_flags<shift_left>},
+      {"SHR", with_flags<shift_right>},
+      {"SHF", with_flags<funnel_shift>},
+      {"BFE", with_flags<extract_field>},
+      {"BFI", with_flags<insert_field>},
+      {"POPC", with_flags<count_ones>},
+      {"FLO", with_flags<find_leading_one>},
       {"MOV", move_register},
       {"MOV32I", move_register},
       {"RRO", reduce_range},
       {"DMNMX", extremum_of_doubles},
       {"ATOM.CAS", [](Translator& t) { compare_and_swap(t, ptx::Space::generic); }},
       {"ATOMS.CAS", [](Translator& t) { compare_and_swap(t, ptx::Space::shared); }},
-      {"I2I", integer_to_integer},
+      {"I2I", with_flags<integer_to_integer>},
   };
   return rows;
 }

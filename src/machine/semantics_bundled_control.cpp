@@ -1,4 +1,5 @@
 // Maxwell and Pascal: the stack of branches (flow_stack.h), calls, tables of branches.
+#include "machine/bundled_flags.h"
 #include "machine/semantics_common.h"
 
 namespace simtlab::machine {
@@ -7,10 +8,10 @@ namespace {
 using ptx::Op;
 using ptx::Type;
 
-// Branches may test the flags of the last sum; compiled code tests predicates.
+// A branch may test the flags beside its guard.
 void set_flow(Translator& t, Flow flow, std::int64_t target = 0) {
-  constexpr unsigned always = 15;
-  if (t.field("test", always) != always) t.refuse("tests the flags of a sum, which is not executed");
+  const unsigned test = t.field("test", test_always);
+  if (test != test_always) t.action().condition = tested_flags(t, test);
   t.action().flow = flow;
   t.action().target = target;
 }
@@ -41,12 +42,16 @@ void call(Translator& t) {
   const std::int64_t target = t.operand("target").value;
   const auto back = static_cast<std::uint64_t>(next_in_file(t));
   t.emit(Op::mov, Type::b64, {t.return_address()}, {t.number(back, 8)});
-  set_flow(t, Flow::branch, target);
+  set_flow(t, Flow::call, target);
+  t.action().barrier = t.stack().barrier;
 }
 
+// The lanes of a call go on together.
 void go_back(Translator& t) {
-  set_flow(t, Flow::branch_register, 0);
+  set_flow(t, Flow::meet);
   t.action().operand = t.return_address();
+  t.action().barrier = t.stack().barrier;
+  t.action().leaves = t.stack().leaves;
 }
 
 // A register has the distance from a place in the code, which is an address as files have them.

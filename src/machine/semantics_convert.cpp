@@ -1,4 +1,7 @@
 // Conversions: F2F, F2I, I2F, FRND, and those that pack results (I2FP, F2FP, F2IP).
+#include <tuple>
+#include <utility>
+
 #include "machine/semantics_floating.h"
 
 namespace simtlab::machine {
@@ -113,12 +116,23 @@ void float_to_integer(Translator& t) {
   });
 }
 
+// || and - of an integer, in 64 bits, which hold all those of 32 bits with another sign. Of 64 bits, only the
+// most negative one has no other sign: its absolute value is one without sign.
+std::pair<ptx::Operand, Type> signs_changed(Translator& t, const Operand& source, const ptx::Operand& value,
+                                            Type from) {
+  const bool is_signed = from == Type::s8 || from == Type::s16 || from == Type::s32 || from == Type::s64;
+  const ptx::Operand wide = t.temporary_wide();
+  t.emit(Op::cvt, is_signed ? Type::s64 : Type::u64, {wide}, {value}).stype = from;
+  if (source.absolute && is_signed) t.emit(Op::abs, Type::s64, {wide}, {wide});
+  if (source.negated) t.emit(Op::neg, Type::s64, {wide}, {wide});
+  return {wide, source.negated ? Type::s64 : source.absolute ? Type::u64 : Type::s64};
+}
+
 // `sub`: which byte or half of the register a narrow integer is.
 void integer_to_float(Translator& t) {
   const Operand& source = t.source(0);
   const auto [from, bits] = integer_type(t.field("src"), t.field("signed") != 0);
   const Type to = float_type(t, t.field("dst"));
-  if (source.negated || source.absolute) t.refuse("changes the sign of an integer, which is not known");
   // Before Volta it counts bytes.
   const unsigned unit = t.instruction().form->bundled() ? 8 : bits, sub = t.field("sub");
   if (sub * unit + bits > 32 && sub != 0) t.refuse("takes a part of the register that is not known");
@@ -132,8 +146,10 @@ void integer_to_float(Translator& t) {
     t.emit(Op::shr, Type::b32, {part}, {value, t.number(unit * sub)});
     value = part;
   }
+  Type type = from;
+  if (source.negated || source.absolute) std::tie(value, type) = signs_changed(t, source, value, from);
   write_result(t, to == Type::f64, [&](const ptx::Operand& result) {
-    convert(t, to, from, result, value).mods.rounding = roundings[t.field("rnd")];
+    convert(t, to, type, result, value).mods.rounding = roundings[t.field("rnd")];
   });
 }
 

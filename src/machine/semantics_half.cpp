@@ -41,21 +41,27 @@ ptx::Operand cut_single(Translator& t, const ptx::Operand& value) {
   return half;
 }
 
+// A constant of Maxwell and Pascal is an f32: ptxas gives such values to sums with -0 that convert.
+unsigned halves_of(const Translator& t, const Operand& source) {
+  const bool single = source.kind == OperandKind::constant && t.instruction().form->bundled();
+  return single ? from_single : source.half;
+}
+
 // Whether both halves of the source are the same.
-bool is_doubled(const Operand& source) {
+bool is_doubled(const Translator& t, const Operand& source) {
   if (const auto bits = known_halves(source)) return *bits >> 16 == (*bits & 0xffffu);
-  return source.half != as_they_are;
+  return halves_of(t, source) != as_they_are;
 }
 
 // The pair that a source gives, with its signs.
 ptx::Operand pair_source(Translator& t, const Operand& source) {
   if (const auto bits = known_halves(source)) return t.number(*bits);
   ptx::Operand value = t.raw(source);
-  if (source.half == from_single) value = cut_single(t, value);
-  if (source.half != as_they_are) {
+  const unsigned halves = halves_of(t, source);
+  if (halves == from_single) value = cut_single(t, value);
+  if (halves != as_they_are) {
     const ptx::Operand doubled = t.temporary();
-    t.emit(Op::prmt, Type::b32, {doubled},
-           {value, value, t.number(source.half == high_twice ? 0x3232 : 0x1010)});
+    t.emit(Op::prmt, Type::b32, {doubled}, {value, value, t.number(halves == high_twice ? 0x3232 : 0x1010)});
     value = doubled;
   }
   return with_signs(t, value, source.absolute, source.negated, both_signs, 4);
@@ -65,8 +71,9 @@ ptx::Operand pair_source(Translator& t, const Operand& source) {
 ptx::Operand half_source(Translator& t, const Operand& source) {
   if (const auto bits = known_halves(source)) return t.number(*bits & 0xffffu);
   ptx::Operand value = t.raw(source);
-  if (source.half == from_single) value = cut_single(t, value);
-  if (source.half == high_twice) {
+  const unsigned halves = halves_of(t, source);
+  if (halves == from_single) value = cut_single(t, value);
+  if (halves == high_twice) {
     const ptx::Operand low = t.temporary();
     t.emit(Op::shr, Type::b32, {low}, {value, t.number(16)});
     value = low;
@@ -76,9 +83,12 @@ ptx::Operand half_source(Translator& t, const Operand& source) {
 
 bool all_doubled(const Translator& t) {
   for (unsigned i = 0; i < t.source_count(); ++i)
-    if (!is_doubled(t.source(i))) return false;
+    if (!is_doubled(t, t.source(i))) return false;
   return true;
 }
+
+// What becomes of the result on Pascal: all of it, an f32, or one half of Rd, whose other half stays.
+enum Merge : unsigned { all, single, low_half, high_half };
 
 // Calls write(type, result, sources) for the pair, or for one half whose result is then doubled.
 struct Sources {
@@ -92,13 +102,18 @@ void by_halves(Translator& t, Write write) {
   const bool doubled = all_doubled(t);
   for (unsigned i = 0; i < sources.count; ++i)
     sources.of[i] = doubled ? half_source(t, t.source(i)) : pair_source(t, t.source(i));
-  if (!doubled) {
-    write(pair_type(t), t.result("Rd"), sources);
-    return;
+  const unsigned merge = t.field("merge");
+  const ptx::Operand result = merge == all ? t.result("Rd") : t.temporary();
+  if (doubled) {
+    const ptx::Operand half = t.temporary();
+    write(half_type(t), half, sources);
+    t.emit(Op::prmt, Type::b32, {result}, {half, half, t.number(0x1010)});
+  } else {
+    write(pair_type(t), result, sources);
   }
-  const ptx::Operand half = t.temporary();
-  write(half_type(t), half, sources);
-  t.emit(Op::prmt, Type::b32, {t.result("Rd")}, {half, half, t.number(0x1010)});
+  if (merge == all) return;
+  t.emit(Op::prmt, Type::b32, {t.result("Rd")},
+         {result, t.raw(t.operand("Rd")), t.number(merge == low_half ? 0x7610 : 0x3254)});
 }
 
 void set_modifiers(const Translator& t, ptx::Inst& inst) {
@@ -113,8 +128,8 @@ void add_sources(ptx::Inst& inst, const Sources& sources) {
 
 // A source of .F32 as f32: one half, so it must be clear which.
 void widen(Translator& t, const Operand& source, const ptx::Operand& result) {
-  if (source.half == from_single) t.refuse("gives an f32 of an f32, which is not known");
-  if (!is_doubled(source)) t.refuse("gives an f32 of a pair of halves, which is not known");
+  if (halves_of(t, source) == from_single) t.refuse("gives an f32 of an f32, which is not known");
+  if (!is_doubled(t, source)) t.refuse("gives an f32 of a pair of halves, which is not known");
   t.emit(Op::cvt, Type::f32, {result}, {half_source(t, source)}).stype = half_type(t);
 }
 
@@ -134,7 +149,7 @@ void single_result(Translator& t, Op op) {
   Sources sources;
   sources.count = t.source_count();
   for (unsigned i = 0; i < sources.count; ++i) {
-    if (t.source(i).half == from_single) t.refuse("gives an f32 of an f32, which is not known");
+    if (halves_of(t, t.source(i)) == from_single) t.refuse("gives an f32 of an f32, which is not known");
     sources.of[i] = half_source(t, t.source(i));
   }
   const ptx::Operand half = t.temporary();
@@ -146,7 +161,7 @@ void single_result(Translator& t, Op op) {
 
 void arithmetic(Translator& t, Op op) {
   refuse_fmz(t);
-  if (t.field("f32") != 0) {
+  if (t.field("f32") != 0 || t.field("merge") == single) {
     single_result(t, op);
     return;
   }
@@ -162,8 +177,8 @@ bool is_nan(std::uint32_t half, bool bf16) { return (half & 0x7fffu) > (bf16 ? 0
 // HFMA2 R, -RZ, RZ, x, y: a constant, which ptxas loads so to spare the pipe of MOV.
 bool is_constant(Translator& t) {
   const auto a = known_halves(t.source(0)), b = known_halves(t.source(1)), c = known_halves(t.source(2));
-  const bool plain =
-      t.field("ftz") == 0 && t.field("sat") == 0 && t.field("relu") == 0 && t.field("f32") == 0;
+  const bool plain = t.field("ftz") == 0 && t.field("sat") == 0 && t.field("relu") == 0 &&
+                     t.field("f32") == 0 && t.field("merge") == all;
   if (!plain || !a || !b || !c || (*a & ~both_signs) != 0 || (*b & ~both_signs) != 0) return false;
   if ((*a ^ *b) != both_signs || is_nan(*c & 0xffffu, is_bf16(t)) || is_nan(*c >> 16, is_bf16(t)))
     return false;
@@ -283,6 +298,9 @@ std::span<const SemanticsRow> half_semantics() {
       {"HADD2", [](Translator& t) { arithmetic(t, Op::add); }},
       {"HMUL2", [](Translator& t) { arithmetic(t, Op::mul); }},
       {"HFMA2", fused},
+      {"HADD2_32I", [](Translator& t) { arithmetic(t, Op::add); }},
+      {"HMUL2_32I", [](Translator& t) { arithmetic(t, Op::mul); }},
+      {"HFMA2_32I", fused},
       {"HMNMX2", extremum},
       {"VHMNMX", extremum},
       {"HSETP2", set_predicate},

@@ -2,6 +2,7 @@
 //
 // Scopes, orders and hints of caches say nothing about values here: a warp's accesses take effect in their
 // order.
+#include "machine/launch_state.h"
 #include "machine/translator.h"
 #include "ptx/machine_ops.h"
 
@@ -34,12 +35,34 @@ void set_order(Translator& t, ptx::Mods& mods) {
 struct Address {
   ptx::Operand operand;
   std::uint32_t form = 0;  // of Mods::video
+  std::int64_t offset = 0;
 };
+
+// An address that may be in a low window (launch_state.h), as the executor has it: the windows are apart by
+// so much.
+Address low_window_address(Translator& t, const Operand& memory) {
+  const ptx::Operand address = t.temporary_wide(), window = t.temporary_wide(),
+                     inside = t.temporary_predicate();
+  t.emit(Op::add, Type::u64, {address},
+         {t.address(memory), t.number(static_cast<std::uint64_t>(memory.value), 8)});
+  t.emit(Op::shr, Type::u64, {window}, {address, t.number(low_window_at)});
+  // One of the windows 1 and 2
+  const ptx::Operand before = t.temporary_wide(), apart = t.temporary_wide();
+  t.emit(Op::sub, Type::u64, {before}, {window, t.number(1, 8)});
+  t.emit(Op::setp, Type::u64, {inside}, {before, t.number(2, 8)}).mods.compare = ptx::Compare::lt;
+  t.emit(Op::mul, Type::u64, {apart}, {window, t.number(ptx::shared_window - low_shared_window, 8)})
+      .mods.mul = ptx::MulMode::lo;
+  t.emit(Op::selp, Type::b64, {apart}, {apart, t.number(0, 8), inside});
+  t.emit(Op::add, Type::u64, {address}, {address, apart});
+  return {address};
+}
 Address address_for(Translator& t, const Operand& memory, ptx::Space space) {
+  if (space == ptx::Space::generic && has_low_windows(t.instruction().generation))
+    return low_window_address(t, memory);
   if (space == ptx::Space::global || space == ptx::Space::generic)
     if (const std::optional<ptx::Operand> halves = t.address_halves(memory))
-      return {*halves, ptx::address_in_halves};
-  return {t.address(memory)};
+      return {*halves, ptx::address_in_halves, memory.value};
+  return {t.address(memory), 0, memory.value};
 }
 
 ptx::Inst& load_into(Translator& t, const Operand& destination, Size size, ptx::Space space,
@@ -54,15 +77,16 @@ ptx::Inst& load_into(Translator& t, const Operand& destination, Size size, ptx::
   return inst;
 }
 
-// A lane whose source predicate is false reads nothing and gets 0. That is inferred from kernels of cuDNN for
-// convolutions, which load what lies in the padding so.
+// On Maxwell and Pascal the predicate of LD and ST says that the address is outside of the window of shared
+// memory, which is found out here anyway. Later, a lane whose source predicate is false reads nothing and
+// gets 0. That is inferred from kernels of cuDNN for convolutions, which load what lies in the padding so.
 void load(Translator& t, ptx::Space space) {
   refuse_unknown_modifiers(t);
   const Operand &memory = t.operand("mem"), &destination = t.operand("Rd");
   const Size size = sizes[t.field("size")];
   const Address address = address_for(t, memory, space);
-  const bool conditional = t.has("Pp") && !t.is_true(t.operand("Pp"));
-  ptx::Inst& inst = load_into(t, destination, size, space, address.operand, memory.value);
+  const bool conditional = t.has("Pp") && !t.is_true(t.operand("Pp")) && !t.instruction().form->bundled();
+  ptx::Inst& inst = load_into(t, destination, size, space, address.operand, address.offset);
   inst.mods.video = address.form;
   if (!conditional) return;
   const ptx::Operand wanted = t.predicate("Pp");
@@ -80,7 +104,7 @@ void store(Translator& t, ptx::Space space) {
   const Operand& value = t.has("Rb") ? t.operand("Rb") : t.operand("Rc");
   ptx::Inst& inst = t.emit_memory(Op::st, size.type, {}, {address.operand});
   inst.mods.video = address.form;
-  inst.imm_offset = memory.value;
+  inst.imm_offset = address.offset;
   inst.mods.space = space;
   inst.mods.vector = size.count;
   for (unsigned i = 0; i < size.count; ++i) {

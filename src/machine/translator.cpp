@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/immortal.h"
+#include "machine/bundled_flags.h"
+#include "machine/bundles.h"
 #include "machine/launch_state.h"
 #include "machine/print.h"
 
@@ -33,7 +35,8 @@ bool is_result(const OperandForm& form, std::size_t index) {
 Semantics semantics_of(const Form& form) {
   const std::string_view mnemonic = form.mnemonic;
   if (form.bundled())
-    for (const auto rows : {bundled_semantics(), bundled_control_semantics()})
+    for (const auto rows : {bundled_semantics(), bundled_compare_semantics(), bundled_video_semantics(),
+                            bundled_control_semantics()})
       for (const SemanticsRow& row : rows)
         if (row.mnemonic == mnemonic) return row.translate;
   for (const auto rows :
@@ -76,7 +79,23 @@ const FormMeaning& meaning_of(const Form& form) {
 
 Translator::Translator(const Layout& layout, std::vector<ptx::Constant>& constants, Code& code,
                        ConstantBanks banks)
-    : layout_(layout), constants_(constants), code_(code), banks_(std::move(banks)) {}
+    : layout_(layout), constants_(constants), code_(code), banks_(std::move(banks)) {
+  if (in_bundles(code.generation)) find_tests();
+}
+
+void Translator::find_tests() {
+  for (const Instruction& i : code_.instructions) {
+    const std::string_view name = i.mnemonic();
+    const auto test = [&] {
+      return i.form->operand("Pd") < 0 && i.field("test", test_always) != test_always;
+    };
+    if (name == "CSET" || name == "CSETP" || name == "P2R.CC" || test()) tests_signs_ = true;
+    adds_three_ |= name == "IADD3" && i.field("cc") != 0;
+    const int result = name == "LEA.HI" ? i.form->operand("Pd") : -1;
+    if (result >= 0 && i.operands[static_cast<std::size_t>(result)].number != true_predicate)
+      tests_window_ = true;
+  }
+}
 
 void Translator::translate(const Instruction& instruction, ptx::Inst& view, const std::string& kernel) {
   instruction_ = &instruction;
@@ -90,7 +109,10 @@ void Translator::translate(const Instruction& instruction, ptx::Inst& view, cons
   for (std::size_t i = 0; i < meaning.source_count; ++i)
     sources_.push_back(&instruction.operands[meaning.sources[i]]);
   if (meaning.translate == nullptr) refuse("is not executed yet");
+  knows_flags_ = false;
   meaning.translate(*this);
+  if (instruction.form->bundled() && field("cc") != 0 && !knows_flags_)
+    refuse("sets flags that are not known");
   action_.uniform = instruction.form->uniform;
   action_.count = static_cast<std::uint32_t>(code_.operations.size()) - action_.first;
   code_.actions.push_back(action_);
@@ -168,6 +190,14 @@ ptx::Operand Translator::bank_address(std::uint8_t bank, std::uint32_t offset) {
 
 ptx::Operand Translator::return_address() const {
   return row(layout_.temporary + most_temporary_rows + 2 * stack_.returns, 8);
+}
+
+ptx::Operand Translator::last_result() {
+  if (code_.operations.size() == action_.first) refuse("has no result to set flags by");
+  ptx::Operand& out = code_.operations.back().dst[0];
+  if (out.kind == ptx::OperandKind::sink) out = temporary();
+  if (out.kind != ptx::OperandKind::reg || out.bytes != 4) refuse("sets flags that are not known");
+  return out;
 }
 
 ptx::Operand Translator::barrier_count() const { return row(layout_.temporary + barrier_result_row, 4); }

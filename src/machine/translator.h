@@ -52,6 +52,16 @@ class Translator {
   Action& action() { return action_; }
   ptx::Inst& view() { return *view_; }
   const StackEffect& stack() const { return stack_; }
+  // Whether the code asks more of the flags of sums than carry and zero, and whether an address is in the
+  // window of shared memory: on old generations, where it costs to find out for nothing.
+  bool tests_signs() const { return tests_signs_; }
+  bool tests_window() const { return tests_window_; }
+  // Whether some sum may carry twice.
+  bool adds_three() const { return adds_three_; }
+  // The instruction's flags are set. One whose flags nothing knows is refused.
+  void know_flags() { knows_flags_ = true; }
+  // The 32-bit result of the last operation, a value also where nobody reads it.
+  ptx::Operand last_result();
   // The two rows where a function of old generations keeps the address that it returns to.
   ptx::Operand return_address() const;
   unsigned field(Name name, unsigned otherwise = 0) const { return instruction_->field(name, otherwise); }
@@ -122,6 +132,7 @@ class Translator {
   [[noreturn]] void refuse(std::string_view why) const;
 
  private:
+  void find_tests();
   ptx::Operand row(std::uint32_t index, unsigned bytes) const;
   const OperandForm& form_of(const Operand& operand) const;
   bool has_uniform(const Operand& memory) const;
@@ -144,6 +155,7 @@ class Translator {
   Action action_;
   std::vector<const Operand*> sources_;
   std::uint32_t next_temporary_ = 0, next_predicate_ = 0;
+  bool tests_signs_ = false, tests_window_ = false, adds_three_ = false, knows_flags_ = false;
   std::map<std::tuple<int, std::uint64_t, unsigned>, std::uint32_t> numbers_;  // of constants_
 };
 
@@ -167,6 +179,8 @@ std::span<const SemanticsRow> warp_semantics();           // votes, shuffles, sp
 std::span<const SemanticsRow> control_semantics();        // branches, convergence, barriers, exits
 // What Maxwell and Pascal do otherwise, or alone: asked before the others.
 std::span<const SemanticsRow> bundled_semantics();
+std::span<const SemanticsRow> bundled_compare_semantics();
+std::span<const SemanticsRow> bundled_video_semantics();
 std::span<const SemanticsRow> bundled_control_semantics();
 
 }  // namespace simtlab::machine

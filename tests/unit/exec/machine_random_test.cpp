@@ -23,7 +23,17 @@ TEST_P(RandomProgram, leaves_what_its_ptx_leaves) {
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << ": " << f.text;
     ++compared;
   });
-  EXPECT_EQ(compared, 6u);
+  EXPECT_EQ(compared, suite.cubins.size());
+}
+
+// Flags, windows of addresses, the stack of branches.
+TEST(BundledCode, leaves_what_the_same_ptx_leaves) {
+  unsigned compared = 0;
+  compare_suite(read_suite(data + "bundled.suite"), [&](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++compared;
+  });
+  EXPECT_EQ(compared, 8u);
 }
 
 TEST_P(RandomProgram, leaves_what_it_leaves_without_the_optimiser) {
