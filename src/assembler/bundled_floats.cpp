@@ -147,11 +147,18 @@ void Bundler::check_division(const Instruction& i) {
   b_.out().set_result(b_.emit("FCHK", {}, {v[0], v[1]}, {}), "Pd", result(i, "Pd"));
 }
 
+// Constants and numbers beside halves are something else there: floats, and the upper bits of each half.
+void Bundler::halves(const Instruction& i) {
+  std::vector<Value> v = sources(i);
+  for (Value& x : v) x = in_register(x);
+  with_name(i, i.code.mnemonic(), v);
+}
+
 void Bundler::half_sum(const Instruction& i) {
   const std::vector<Value> v = sources(i);
   const std::size_t from = v[0].is_zero_register() ? 1 : 0;
   if (word(i, "f32").empty() || !v[1 - from].is_zero_register() || v[from].kind != Value::Kind::reg)
-    return same(i);
+    return halves(i);
   constexpr std::uint8_t low = 2, high = 3;
   if (v[from].half != low && v[from].half != high) throw GivenUp{"a conversion of a pair of halves"};
   Value x = v[from];

@@ -187,6 +187,7 @@ class Bundler {
   bool chooses_word(const Instruction& i, const std::vector<Value>& v);
   void check_division(const Instruction& i);
   // A half as a float: -0 is added.
+  void halves(const Instruction& i);
   void half_sum(const Instruction& i);
   // MUFU takes what RRO makes of angles, instead of turns; and of exponents.
   void special(const Instruction& i);

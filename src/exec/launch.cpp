@@ -130,6 +130,7 @@ std::vector<std::byte> bank_of(const Launch::Impl& l, const LaunchParams& p) {
       .local_window = ptx::local_window,
       .parameter_window = ptx::param_window,
       .grid_id = p.grid_id,
+      .low_windows = !l.entry->function->assembled,
       .stack = static_cast<std::uint32_t>(l.local_bytes),
       .dynamic_shared = p.dynamic_shared_bytes,
       .shared = l.shared_bytes,

@@ -45,7 +45,7 @@ std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state
     put(at, static_cast<std::uint32_t>(window));
     put(high, static_cast<std::uint32_t>(window >> 32));
   };
-  const bool low = has_low_windows(generation);
+  const bool low = state.low_windows && has_low_windows(generation);
   put_window(slots.local_window, slots.local_window_high, low ? low_local_window : state.local_window);
   put(slots.stack, state.stack);
   put(slots.dynamic_shared, state.dynamic_shared);

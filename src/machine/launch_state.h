@@ -43,6 +43,7 @@ inline constexpr std::uint64_t low_shared_window = std::uint64_t{1} << low_windo
 struct LaunchState {
   std::uint32_t block[3] = {1, 1, 1}, grid[3] = {1, 1, 1};
   std::uint64_t shared_window = 0, local_window = 0, parameter_window = 0, grid_id = 0;
+  bool low_windows = true;  // where the generation has them (has_low_windows): simtlab's own code does not
   std::uint32_t stack = 0, dynamic_shared = 0, shared = 0, sm_count = 1;
 };
 // Shared memory of a program begins here from sm_90 on.
