@@ -143,8 +143,11 @@ class Finder {
       always_leaves();
     } else if (is_call(name)) {
       call(i);
-    } else if (name == "PRET" || name == "JMX" || name == "BRX") {
-      branch_by_register(i, name, state);
+    } else if (name == "PRET") {
+      call_by_register(i, state);
+      goes_on = false;
+    } else if (name == "JMX" || name == "BRX") {
+      branch_by_register(i, state);
       always_leaves();
     } else if (name == "BRA" || name == "JMP") {
       if (const auto target = target_of(inst)) reach(index_of(i, *target), state);
@@ -165,11 +168,19 @@ class Finder {
     reach(entry, {entry, {}});
   }
 
+  // PRET L; JMX R; L: calls what a register says. Functions of the driver push nothing.
+  void call_by_register(std::size_t i, const State& state) {
+    const std::size_t back = index_of(i, target_of(code_[i]).value_or(-1));
+    if (i + 1 >= code_.size() || code_[i + 1].mnemonic() != "JMX" || back != i + 2)
+      refuse(i, "calls a function of the program by its address, which is not executed on this generation");
+    if (states_[i + 1].empty()) states_[i + 1].push_back(state);
+    reach(back, state);
+  }
+
   // Tables of a switch. Where the file does not say where it goes, any place of this function behind it may
   // be meant, and compiled code has the same on the stack at all of them. What no other way leads to is
   // reached with it.
-  void branch_by_register(std::size_t i, std::string_view name, const State& state) {
-    if (name == "PRET") refuse(i, "is not executed");
+  void branch_by_register(std::size_t i, const State& state) {
     if (const auto known = branches_.find(i); known != branches_.end()) {
       for (const std::size_t target : known->second) reach(target, state);
       return;

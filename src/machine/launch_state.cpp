@@ -19,7 +19,8 @@ LaunchSlots launch_slots(unsigned generation) {
     slots.grid_id = 0x28;
     slots.sm_count = 0xfc;
     slots.dynamic_shared = no_slot;  // a special register holds all of a block's
-    slots.parameter_window = slots.constants = no_slot;
+    slots.parameter_window = no_slot;
+    slots.constants = 0xd0;
     slots.parameters = 0x140;
   }
   if (generation >= 90) {

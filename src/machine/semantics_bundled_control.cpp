@@ -1,5 +1,6 @@
 // Maxwell and Pascal: the stack of branches (flow_stack.h), calls, tables of branches.
 #include "machine/bundled_flags.h"
+#include "machine/launch_state.h"
 #include "machine/semantics_common.h"
 
 namespace simtlab::machine {
@@ -64,6 +65,24 @@ void branch_by_table(Translator& t) {
   t.action().operand = wide;
 }
 
+// A function of the driver: what constant bank 4 holds of its address are the lower 32 bits. It returns to
+// the next instruction, which PRET has named (flow_stack.cpp).
+void call_driver(Translator& t) {
+  if (!t.has("Ra")) t.refuse("goes where a constant says, which is not executed");
+  set_flow(t, Flow::branch_register, t.operand("target").value);
+  // The arguments of printf are in local memory.
+  constexpr std::uint8_t second_pointer = 6;
+  if (has_low_windows(t.instruction().generation) && t.has_register(second_pointer + 1)) {
+    const Operand pair{.kind = OperandKind::reg, .number = second_pointer};
+    const ptx::Operand pointer = t.raw_wide(pair);
+    leave_low_window(t, pointer);
+    t.store_wide(pair, pointer);
+  }
+  const ptx::Operand address = t.temporary_wide();
+  t.emit(Op::mov, Type::b64, {address}, {t.raw(t.operand("Ra")), t.number(system_calls >> 32)});
+  t.action().operand = address;
+}
+
 void trap(Translator& t) {
   t.action().flow = Flow::trap;
   t.view().op = Op::trap;
@@ -78,6 +97,8 @@ std::span<const SemanticsRow> bundled_control_semantics() {
       {"BRA", branch},
       {"JMP", branch},
       {"BRX", branch_by_table},
+      {"JMX", call_driver},
+      {"PRET", nothing},
       {"SSY", push},
       {"PBK", push},
       {"PCNT", push},

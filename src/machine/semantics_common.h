@@ -12,6 +12,9 @@ namespace simtlab::machine {
 // ATOMS.ARRIVE: semantics_async_barrier.cpp
 void arrive_ampere(Translator& t);
 
+// A 64-bit address that may be in a low window (launch_state.h) becomes the executor's. semantics_memory.cpp
+void leave_low_window(Translator& t, const ptx::Operand& address);
+
 inline bool is_extended(const Translator& t) { return t.instruction().mnemonic().ends_with(".X"); }
 
 // Rd or URd.

@@ -3,7 +3,7 @@
 // Scopes, orders and hints of caches say nothing about values here: a warp's accesses take effect in their
 // order.
 #include "machine/launch_state.h"
-#include "machine/translator.h"
+#include "machine/semantics_common.h"
 #include "ptx/machine_ops.h"
 
 namespace simtlab::machine {
@@ -38,24 +38,14 @@ struct Address {
   std::int64_t offset = 0;
 };
 
-// An address that may be in a low window (launch_state.h), as the executor has it: the windows are apart by
-// so much.
 Address low_window_address(Translator& t, const Operand& memory) {
-  const ptx::Operand address = t.temporary_wide(), window = t.temporary_wide(),
-                     inside = t.temporary_predicate();
-  t.emit(Op::add, Type::u64, {address},
-         {t.address(memory), t.number(static_cast<std::uint64_t>(memory.value), 8)});
-  t.emit(Op::shr, Type::u64, {window}, {address, t.number(low_window_at)});
-  // One of the windows 1 and 2
-  const ptx::Operand before = t.temporary_wide(), apart = t.temporary_wide();
-  t.emit(Op::sub, Type::u64, {before}, {window, t.number(1, 8)});
-  t.emit(Op::setp, Type::u64, {inside}, {before, t.number(2, 8)}).mods.compare = ptx::Compare::lt;
-  t.emit(Op::mul, Type::u64, {apart}, {window, t.number(ptx::shared_window - low_shared_window, 8)})
-      .mods.mul = ptx::MulMode::lo;
-  t.emit(Op::selp, Type::b64, {apart}, {apart, t.number(0, 8), inside});
-  t.emit(Op::add, Type::u64, {address}, {address, apart});
+  const ptx::Operand address = t.temporary_wide();
+  const auto offset = static_cast<std::uint64_t>(memory.value);
+  t.emit(Op::add, Type::u64, {address}, {t.address(memory), t.number(offset, 8)});
+  leave_low_window(t, address);
   return {address};
 }
+
 Address address_for(Translator& t, const Operand& memory, ptx::Space space) {
   if (space == ptx::Space::generic && has_low_windows(t.instruction().generation))
     return low_window_address(t, memory);
@@ -223,6 +213,20 @@ void query_space(Translator& t) {
 void change_nothing(Translator&) {}
 
 }  // namespace
+
+// The windows are apart by so much.
+void leave_low_window(Translator& t, const ptx::Operand& address) {
+  const ptx::Operand window = t.temporary_wide(), before = t.temporary_wide(), apart = t.temporary_wide();
+  const ptx::Operand inside = t.temporary_predicate();
+  t.emit(Op::shr, Type::u64, {window}, {address, t.number(low_window_at)});
+  // One of the windows 1 and 2
+  t.emit(Op::sub, Type::u64, {before}, {window, t.number(1, 8)});
+  t.emit(Op::setp, Type::u64, {inside}, {before, t.number(2, 8)}).mods.compare = ptx::Compare::lt;
+  t.emit(Op::mul, Type::u64, {apart}, {window, t.number(ptx::shared_window - low_shared_window, 8)})
+      .mods.mul = ptx::MulMode::lo;
+  t.emit(Op::selp, Type::b64, {apart}, {apart, t.number(0, 8), inside});
+  t.emit(Op::add, Type::u64, {address}, {address, apart});
+}
 
 std::span<const SemanticsRow> memory_semantics() {
   static constexpr SemanticsRow rows[] = {

@@ -58,6 +58,7 @@ class Translator {
   bool tests_window() const { return tests_window_; }
   // Whether some sum may carry twice.
   bool adds_three() const { return adds_three_; }
+  bool has_register(std::uint32_t number) const { return number < layout_.registers; }
   // The instruction's flags are set. One whose flags nothing knows is refused.
   void know_flags() { knows_flags_ = true; }
   // The 32-bit result of the last operation, a value also where nobody reads it.

@@ -176,6 +176,13 @@ TEST_P(MachineCode, CallsAndJumpsThroughTables) { expect_same({"calls", "calls",
 TEST_P(MachineCode, FunctionsWhoseAddressesAreData) { expect_same({"tables", "tables", 64}); }
 TEST_P(MachineCode, FunctionsOfTheDriver) { expect_same({"calls", "driver", 64}); }
 
+// The generations before have some of the files.
+class BundledMachineCode : public MachineCode {};
+INSTANTIATE_TEST_SUITE_P(, BundledMachineCode, testing::Values(50u, 61u),
+                         [](const auto& instance) { return "sm_" + std::to_string(instance.param); });
+TEST_P(BundledMachineCode, ConstantBanks) { expect_same({"calls", "constants", 64}); }
+TEST_P(BundledMachineCode, FunctionsOfTheDriver) { expect_same({"calls", "driver", 64}); }
+
 // PTX text runs in other ways here: what the program means is computed.
 TEST_P(MachineCode, LanesMeetFromTwoPlaces) {
   const Case c{"flow", "two_places", 32};
