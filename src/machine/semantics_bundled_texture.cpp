@@ -65,7 +65,9 @@ void fetch(Translator& t, Type coordinates, bool is_short) {
   // level is.
   const std::string_view lod = t.word("lod");
   const bool level = lod == "LL" || lod == "LB";
-  const unsigned in_a = is_short && !level && shape.values > 1 ? shape.values - 1 : shape.values;
+  unsigned in_a = is_short && !level && shape.values > 1 ? shape.values - 1 : shape.values;
+  // TLDS of layers: the layer alone
+  if (is_short && shape.layered && coordinates == Type::s32) in_a = 1;
   const ptx::Operand handle =
       t.has("tex") ? t.raw({.kind = OperandKind::constant, .value = 4 * t.operand("tex").value})
                    : behind(t, b, 0);
