@@ -36,7 +36,7 @@ Semantics semantics_of(const Form& form) {
   const std::string_view mnemonic = form.mnemonic;
   if (form.bundled())
     for (const auto rows : {bundled_semantics(), bundled_compare_semantics(), bundled_video_semantics(),
-                            bundled_control_semantics()})
+                            bundled_texture_semantics(), bundled_control_semantics()})
       for (const SemanticsRow& row : rows)
         if (row.mnemonic == mnemonic) return row.translate;
   for (const auto rows :

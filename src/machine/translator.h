@@ -182,6 +182,7 @@ std::span<const SemanticsRow> control_semantics();        // branches, convergen
 std::span<const SemanticsRow> bundled_semantics();
 std::span<const SemanticsRow> bundled_compare_semantics();
 std::span<const SemanticsRow> bundled_video_semantics();
+std::span<const SemanticsRow> bundled_texture_semantics();
 std::span<const SemanticsRow> bundled_control_semantics();
 
 }  // namespace simtlab::machine

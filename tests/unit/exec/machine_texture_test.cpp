@@ -103,7 +103,7 @@ Words32 fetch(const std::string& file, const std::string& kernel) {
 }
 
 class MachineTexture : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(, MachineTexture, testing::Values(75u, 80u, 90u),
+INSTANTIATE_TEST_SUITE_P(, MachineTexture, testing::Values(50u, 61u, 75u, 80u, 90u),
                          [](const auto& instance) { return "sm_" + std::to_string(instance.param); });
 
 TEST_P(MachineTexture, TexelsAreThoseOfPtx) {
