@@ -162,7 +162,15 @@ class Assembler(Case):
         for lowering in ("counts", "off", "optimised"):
             self.assertNotIn("code.assembled", self.run_work("a100", "--lowering", lowering)[1])
         self.assertNotIn("code.assembled", self.run_work("k40")[1])
-        for gpu, generation in (("titanx-maxwell", 52), ("titanxp", 61), ("v100", 70), ("rtx2060", 75), ("a100", 80), ("rtxa6000", 86), ("h100", 90)):
+        for gpu, generation in (
+            ("titanx-maxwell", 52),
+            ("titanxp", 61),
+            ("v100", 70),
+            ("rtx2060", 75),
+            ("a100", 80),
+            ("rtxa6000", 86),
+            ("h100", 90),
+        ):
             with self.subTest(gpu):
                 _, metrics = self.run_work(gpu)
                 self.assertEqual((1, generation), (metrics["code.assembled"], metrics["code.generation"]))

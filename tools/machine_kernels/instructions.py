@@ -15,7 +15,10 @@ KNOWN = [
     (r"fns\.", "fns by -2^31, which is negated on the way"),
     (r"cvt\.r[mp]\.ftz\.(sat\.)?f16\.f32", "cvt.rm and .rp to f16: .ftz is dropped"),
     (r"(sin|cos)\.approx.*immediate", "sin and cos of constants, which ptxas computes itself"),
-    (r"cvt\.r[nzmp]i\.(sat\.)?u(8|16)\.f64", "cvt of f64 to u8 and u16: NaN, which code for Pascal clamps as it does numbers"),
+    (
+        r"cvt\.r[nzmp]i\.(sat\.)?u(8|16)\.f64",
+        "cvt of f64 to u8 and u16: NaN, which code for Pascal clamps as it does numbers",
+    ),
     (r"cvt\.rna\.tf32", "cvt.rna.tf32 of NaN whose high bits are none"),
 ]
 WITH_MASK = {"shfl", "vote", "match", "redux", "elect"}
