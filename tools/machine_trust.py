@@ -128,8 +128,8 @@ class Trust:
         return [(level, name, outcome, text, what[name]) for level, name, outcome, text in found]
 
     def note(self, kind, architecture, level, name, outcome, text, what):
-        if outcome == "different" and instructions.known(what):
-            outcome, text = "known", instructions.known(what)
+        if outcome == "different" and instructions.known(what, architecture):
+            outcome, text = "known", instructions.known(what, architecture)
         self.counts[kind, architecture, level][outcome] += 1
         if outcome == "near":
             text = "approximations: " + re.split(r"[ (]", what)[0]

@@ -15,11 +15,11 @@ KNOWN = [
     (r"fns\.", "fns by -2^31, which is negated on the way"),
     (r"cvt\.r[mp]\.ftz\.(sat\.)?f16\.f32", "cvt.rm and .rp to f16: .ftz is dropped"),
     (r"(sin|cos)\.approx.*immediate", "sin and cos of constants, which ptxas computes itself"),
-    (
-        r"cvt\.r[nzmp]i\.(sat\.)?u(8|16)\.f64",
-        "cvt of f64 to u8 and u16: NaN, which code for Pascal clamps as it does numbers",
-    ),
     (r"cvt\.rna\.tf32", "cvt.rna.tf32 of NaN whose high bits are none"),
+]
+# Of code for Maxwell and Pascal
+KNOWN_BEFORE_VOLTA = [
+    (r"cvt\.r[nzmp]i\.(sat\.)?u(8|16)\.f64", "cvt of f64 to u8 and u16: NaN are clamped as numbers are")
 ]
 WITH_MASK = {"shfl", "vote", "match", "redux", "elect"}
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
@@ -302,9 +302,10 @@ def memory(draw):
     return out
 
 
-def known(what):
+def known(what, architecture):
     """Why PTX and machine code may differ; None: they may not."""
-    return next((reason for pattern, reason in KNOWN if re.match(pattern, what)), None)
+    old = KNOWN_BEFORE_VOLTA if architecture < "sm_70" else []
+    return next((reason for pattern, reason in KNOWN + old if re.match(pattern, what)), None)
 
 
 def generate(forms, limit, seed):
