@@ -12,11 +12,7 @@ using ptx::Geometry;
 using ptx::Op;
 using ptx::Type;
 
-struct Shape {
-  Geometry geometry = Geometry::none;
-  std::uint8_t values = 0;  // layer and coordinates
-  bool layered = false;
-};
+using Shape = TextureShape;
 constexpr Shape line{Geometry::d1, 1, false}, lines{Geometry::a1d, 2, true}, plane{Geometry::d2, 2, false},
     planes{Geometry::a2d, 3, true}, space{Geometry::d3, 3, false};
 

@@ -15,6 +15,13 @@ void arrive_ampere(Translator& t);
 // A 64-bit address that may be in a low window (launch_state.h) becomes the executor's. semantics_memory.cpp
 void leave_low_window(Translator& t, const ptx::Operand& address);
 
+// How a texture is laid out.
+struct TextureShape {
+  ptx::Geometry geometry = ptx::Geometry::none;
+  std::uint8_t values = 0;  // layer and coordinates
+  bool layered = false;
+};
+
 inline bool is_extended(const Translator& t) { return t.instruction().mnemonic().ends_with(".X"); }
 
 // Rd or URd.

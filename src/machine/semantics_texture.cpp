@@ -19,11 +19,7 @@ using ptx::Geometry;
 using ptx::Op;
 using ptx::Type;
 
-struct Shape {
-  Geometry geometry = Geometry::none;
-  std::uint8_t values = 0;  // layer and coordinates
-  bool layered = false;
-};
+using Shape = TextureShape;
 constexpr Shape shapes[] = {{Geometry::d1, 1, false},
                             {Geometry::d2, 2, false},
                             {Geometry::d3, 3, false},
