@@ -7,6 +7,7 @@
 
 #include "exec/splits.h"
 #include "exec/state.h"
+#include "machine/bundles.h"
 
 namespace simtlab::exec {
 namespace {
@@ -43,14 +44,21 @@ void remove(Splits& s, std::uint32_t index) {
 
 [[noreturn]] void no_lane_can_go_on(const Block::Impl& b, const Warp& w) {
   const ptx::Function& f = *b.module->functions[w.frames[w.frame_depth].function].function;
+  const unsigned generation = f.machine->generation;
+  const bool bundled = machine::in_bundles(generation);
+  // Who waits at a SYNC goes on at a place that the code names, and that may be its first instruction.
+  const auto inst = [&](const Split& s) -> const ptx::Inst& {
+    return f.code[s.pc < f.code.size() ? s.pc : 0];
+  };
   std::string list;
   for (const Split& s : std::span(w.splits->others).first(w.splits->count)) {
-    const std::string_view what = s.state == Split::State::meets        ? "BSYNC"
+    const std::string_view what = s.state == Split::State::meets        ? (bundled ? "SYNC" : "BSYNC")
                                   : s.state == Split::State::meets_mask ? "WARPSYNC"
                                                                         : "BAR";
-    list += fmt::format("; lanes 0x{:08x} at 0x{:04x} ({})", s.mask, f.code[s.pc].line, what);
+    list += fmt::format("; lanes 0x{:08x} at 0x{:04x} ({})", s.mask,
+                        machine::address_in_file(generation, inst(s).line), what);
   }
-  raise(b, f.code[w.splits->others[0].pc], Fault::Kind::deadlock, "deadlock",
+  raise(b, inst(w.splits->others[0]), Fault::Kind::deadlock, "deadlock",
         fmt::format("Deadlock in warp {} of kernel {}: its lanes wait for each other{}", w.ctx.warp, f.name,
                     list));
 }
