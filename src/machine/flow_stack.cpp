@@ -209,18 +209,18 @@ class Finder {
 
   // Each function's first barrier is behind all that its callers have set, and behind that of its calls.
   void place_functions() {
-    for (std::size_t round = 0; round <= calls_.size(); ++round) {
+    for (;;) {
       bool changed = false;
       for (const auto& [at, entry] : calls_) {
         const States& from = states_[at];
         const std::uint32_t caller = from.front().function;
         const std::size_t depth = base_of(caller) + deepest(from) + 1;
-        if (depth > most_depth) refuse(at, "nests deeper than 16 places of meeting");
+        // A change in round n needs n nested calls: this ends also where a function calls itself.
+        if (depth > most_depth) refuse(at, "nests deeper than 16 places of meeting, or calls itself");
         if (depth > bases_[entry] || !bases_.contains(entry)) {
           bases_[entry] = std::max(bases_[entry], depth);
           changed = true;
         }
-        if (reaches(entry, caller, 0)) refuse(at, "calls itself, which is not executed on this generation");
       }
       if (!changed) return;
     }
@@ -229,16 +229,6 @@ class Finder {
     const auto known = bases_.find(function);
     return known == bases_.end() ? 0 : known->second;
   }
-  // Whether function `from` calls `to`, however far.
-  bool reaches(std::uint32_t from, std::uint32_t to, std::size_t depth) const {
-    if (to == no_function) return false;
-    if (from == to) return true;
-    if (depth > calls_.size()) return true;
-    return std::ranges::any_of(calls_, [&](const Call& c) {
-      return states_[c.at].front().function == from && reaches(c.entry, to, depth + 1);
-    });
-  }
-
   void number(std::size_t i) {
     const std::string_view name = code_[i].mnemonic();
     const States& states = states_[i];
