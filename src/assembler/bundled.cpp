@@ -35,11 +35,10 @@ void Bundler::run() {
     done_.assign(old_.size(), false);
     for (at_ = 0; at_ < old_.size(); ++at_) {
       if (done_[at_]) continue;
-      const std::vector<bool> before = done_;
+      also_made_.clear();
       rewrite(old_[at_]);
       b_.note_writes(old_[at_]);
-      for (std::size_t k = at_ + 1; k < old_.size(); ++k)
-        if (done_[k] && !before[k]) b_.note_writes(old_[k]);
+      for (const std::size_t k : also_made_) b_.note_writes(old_[k]);
     }
   }
 }
@@ -219,7 +218,7 @@ bool Bundler::touches(const Instruction& i, const Ref& r, bool as_result) {
 }
 
 const Instruction* Bundler::writer_in_block(const Ref& r, std::size_t at) const {
-  for (std::size_t k = at; k-- > 0;) {
+  for (std::size_t k = at; k-- > 0 && at - k <= farthest_pair;) {
     if (!writes(old_[k], r)) continue;
     bool stands = !old_[k].guarded();
     for (std::size_t m = k; m < at && stands; ++m)

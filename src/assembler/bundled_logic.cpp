@@ -306,7 +306,7 @@ void Bundler::compare(const Instruction& i) {
 bool Bundler::only_for_high_words(const Instruction& i) const {
   const Ref p = result(i, "Pd");
   if (!p || uses_[p.reg] != 1 || result(i, "Pd2")) return false;
-  for (std::size_t k = at_ + 1; k < old_.size(); ++k) {
+  for (std::size_t k = at_ + 1; k < old_.size() && k - at_ <= farthest_pair; ++k) {
     const Instruction& other = old_[k];
     if (other.code.mnemonic() == "ISETP" && other.code.field("ex") != 0 && condition(other, "Pex").ref == p &&
         low_words(other, k) == &i)

@@ -52,6 +52,8 @@ class Bundler {
   void find_uses();
   // Who wrote the register last before the instruction `at` of this block, if nothing that it read has been
   // written since.
+  // How far apart two instructions may stand that are rewritten as one: bounds the time.
+  static constexpr std::size_t farthest_pair = 256;
   const Instruction* writer_in_block(const Ref& r, std::size_t at) const;
 
   // ---- the same instruction under another form ----
@@ -89,6 +91,7 @@ class Bundler {
   // A high word whose low one is elsewhere.
   void high_word(const Instruction& i);
   // Moves between the words of a sum go in front of it, where they may.
+  void make_with_this(std::size_t later);
   void gather_sums();
   // The next instruction that reads a predicate of `writer`, which stands at `from`, if it may be made here:
   // with the same guard, and nothing between has to do with what it reads and writes. 0: there is none.
@@ -215,8 +218,9 @@ class Bundler {
 
   Program& p_;
   BundledBuilder b_;
-  std::vector<Instruction> old_;  // of this block
-  std::vector<bool> done_;        // made earlier
+  std::vector<Instruction> old_;        // of this block
+  std::vector<bool> done_;              // made earlier
+  std::vector<std::size_t> also_made_;  // by the instruction being rewritten, beside itself
   std::size_t at_ = 0;
   std::vector<Extremum> extrema_;
   std::vector<std::uint32_t> settled_;                 // predicates that guard nothing any more

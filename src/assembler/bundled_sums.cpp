@@ -40,14 +40,19 @@ void Bundler::low_word(const Instruction& low, const Ref& carry, const Ref& seco
                     adds_carry_plainly(old_[high]) && goes_on_plainly(high) &&
                     (!second || !result(old_[high], "Pcarry0"));
   if (!pair) return apart(low, carry, second);
-  done_[high] = true;
+  make_with_this(high);
   both_words(low, old_[high]);
   // Sums of more words go on with the carry.
   for (std::size_t at = high; const Ref more = result(old_[at], "Pcarry0");) {
     at = reader_of(at, old_[at], more);
-    done_[at] = true;
+    make_with_this(at);
     add_high(result(old_[at]), high_terms(old_[at]), bool(result(old_[at], "Pcarry0")));
   }
+}
+
+void Bundler::make_with_this(std::size_t later) {
+  done_[later] = true;
+  also_made_.push_back(later);
 }
 
 void Bundler::gather_sums() {
