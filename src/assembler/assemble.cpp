@@ -37,7 +37,8 @@ namespace {
 // Registers that a thread may name: by its directives, and so that a block of the largest size fits. No
 // kernel gets fewer than the vendor's assembler would give it.
 std::uint32_t most_registers(const ptx::Function& f, unsigned generation) {
-  constexpr std::uint32_t least = 24, most = 255;
+  constexpr std::uint32_t least = 24;
+  const std::uint32_t most = generation < 32 ? 63 : 255;
   const std::uint32_t limit = std::min(ptx::register_limit(f, 1), ptx::register_limit(f, f.min_nctapersm));
   return std::clamp(limit, least, most) - place_registers(generation);
 }
@@ -115,7 +116,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   clean(selected);
   test_bits(selected);
   add_signs(selected);
-  combine_atomics(selected);
+  combine_atomics(selected, generation);
   hoist(selected);
   if (selected_as(generation) != generation) {
     to_bundles(selected, generation);
@@ -135,7 +136,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
     Program other = finished(std::move(selected), false);
     if (expected_cycles(other) < expected_cycles(program)) program = std::move(other);
   }
-  set_control(program);
+  if (machine::has_control(generation)) set_control(program);
   return program;
 }
 
@@ -158,7 +159,7 @@ Program program_of(const ptx::VirtualFunction& function, const ptx::Module& modu
 
 }  // namespace
 
-bool makes(unsigned generation) { return machine::is_decoded(generation); }
+bool makes(unsigned generation) { return machine::is_assembled(generation); }
 
 Assembler::Assembler(const ptx::Module& module, unsigned generation)
     : module_(module), generation_(generation) {}
@@ -170,7 +171,7 @@ bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
   }
   if (!makes(generation_)) {
     why = "instructions of sm_" + std::to_string(generation_) + " are not known (only those of sm_" +
-          std::string(machine::decoded_generations) + ")";
+          std::string(machine::assembled_generations) + ")";
     return false;
   }
   try {

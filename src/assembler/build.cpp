@@ -506,6 +506,23 @@ Instruction& Builder::access(std::string_view mnemonic, Ref result, Ref base, st
   return i;
 }
 
+Instruction Builder::access_like(std::string_view mnemonic, Ref result, const Instruction& like) const {
+  Instruction i = start_instruction(*forms(mnemonic).front());
+  const int from = like.code.form->operand(machine::Name("mem"));
+  SIMTLAB_ASSERT(from >= 0, "it has an address");
+  for (std::size_t k = 0; k < i.code.form->operands.size(); ++k) {
+    const OperandForm& operand = i.code.form->operands[k];
+    if (operand.name == "Rd" && result) {
+      i.refs[k] = result;
+      i.writes |= static_cast<std::uint16_t>(1u << k);
+    }
+    if (operand.kind != OperandKind::memory) continue;
+    i.code.operands[k] = like.code.operands[static_cast<std::size_t>(from)];
+    i.refs[k] = like.refs[static_cast<std::size_t>(from)];
+  }
+  return i;
+}
+
 void Builder::set_result(Instruction& i, machine::Name operand, Ref predicate) {
   const int at = i.code.form->operand(operand);
   SIMTLAB_ASSERT(at >= 0, "the form has the operand");

@@ -112,6 +112,9 @@ class Builder {
   Instruction& access(std::string_view mnemonic, Ref result, Ref base, std::int64_t offset, bool wide,
                       std::initializer_list<Value> values, std::initializer_list<FieldWord> fields);
 
+  // An access to the place of `like`, with a form of its own
+  Instruction access_like(std::string_view mnemonic, Ref result, const Instruction& like) const;
+
   // `like` with another form and these sources, beside which all is as it was: results and conditions by the
   // names of operands, with and without the U of the uniform datapath, and fields. nullopt: the form lacks
   // what `like` says, or does not take a source.

@@ -6,6 +6,7 @@
 
 #include "assembler/bundled_rewriter.h"
 #include "assembler/clean.h"
+#include "assembler/lock_shared.h"
 #include "machine/launch_state.h"
 
 namespace simtlab::assembler {
@@ -325,7 +326,10 @@ void Bundler::refuse(const Instruction& i) {
 
 void to_bundles(Program& program, unsigned generation) {
   if (selected_as(generation) == generation) return;
-  Bundler(program, generation).run();
+  // Shared memory has no atomics before Maxwell.
+  const bool locks = !Builder(program, generation).has_form("ATOMS");
+  std::vector<Ref> done = locks ? loop_on_locks(program) : std::vector<Ref>();
+  Bundler(program, generation, std::move(done)).run();
   clean(program);
 }
 

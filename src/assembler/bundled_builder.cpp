@@ -120,8 +120,11 @@ void BundledBuilder::add(Ref d, Value a, Value b, Flags flags) {
   if (b.is_number() && b.bits != 0) {
     std::uint32_t bits = static_cast<std::uint32_t>(b.bits);
     if (b.negated) bits = flags.in ? ~bits : 0u - bits;
-    emit("IADD32I", d, {a, number(bits)}, {x, cc});
-    return;
+    if (bits != 0) {
+      emit("IADD32I", d, {a, number(bits)}, {x, cc});
+      return;
+    }
+    b = number(0);
   }
   if (b.is_number()) {
     const bool negated = b.negated;
@@ -174,6 +177,11 @@ void BundledBuilder::add_three(Ref d, Value a, Value b, Value c) {
     return add(d, terms[0], zero());
   }
   if (count == 2) return add(d, terms[0], terms[1]);
+  if (!out_.has_form("IADD3")) {
+    const Ref t = temporary();
+    add(t, terms[0], terms[1]);
+    return add(d, value_of(t), terms[2]);
+  }
   // A number or a constant stands in the middle.
   for (const std::size_t k : {std::size_t{0}, std::size_t{2}})
     if (terms[k].kind != Value::Kind::reg) std::swap(terms[k], terms[1]);
@@ -193,6 +201,64 @@ void BundledBuilder::shift_right(Ref d, const Value& a, unsigned n, bool is_sign
   emit("SHR", d, {out_.as_register(a), number(n)}, {{"u32", is_signed ? "" : "U32"}});
 }
 
+void BundledBuilder::move_between(Ref d, const PairShift& s) {
+  constexpr std::uint32_t word_bits = 32;
+  const Value &from = s.left ? s.low : s.high, &own = s.left ? s.high : s.low;
+  const FieldWord type{"u32", s.is_signed && !s.left ? "" : "U32"};
+  // What comes from the other word, shifted as itself by so much
+  const auto other = [&](Ref to, const Value& by) {
+    if (s.left)
+      emit("SHL", to, {from, by});
+    else
+      emit("SHR", to, {from, by}, {type});
+  };
+  if (const auto known = known_number(s.by)) {
+    if (*known == 0) return out_.move(d, own);
+    if (*known == word_bits) return out_.move(d, from);
+    if (*known > word_bits) return other(d, number(*known - word_bits));
+  }
+  Value by = s.by;
+  if (!by.is_number()) {
+    const Ref bounded = temporary();
+    if (s.wraps)
+      emit("LOP32I", bounded, {by, number(s.most)}, {{"op", "AND"}});
+    else
+      emit("IMNMX", bounded, {by, number(s.most)}, {{"u32", "U32"}});
+    by = value_of(bounded);
+  }
+  Value rest = number(word_bits - static_cast<std::uint32_t>(by.bits));
+  if (!by.is_number()) {
+    const Ref left_over = temporary();
+    Value minus = by;
+    minus.negated = true;
+    add(left_over, minus, number(word_bits));
+    rest = value_of(left_over);
+  }
+  // Amounts above 32, and so negative ones, leave nothing of an unsigned word.
+  const Ref own_part = temporary(), other_part = temporary();
+  if (s.left)
+    emit("SHL", own_part, {own, by});
+  else
+    emit("SHR", own_part, {own, by}, {{"u32", "U32"}});
+  if (s.left)
+    emit("SHR", other_part, {from, rest}, {{"u32", "U32"}});
+  else
+    emit("SHL", other_part, {from, rest});
+  const bool whole = by.is_number() || s.most <= word_bits;
+  const Ref both = whole ? d : temporary();
+  emit("LOP", both, {value_of(own_part), value_of(other_part)}, {{"op", "OR"}});
+  if (whole) return;
+  const Ref beyond = temporary(), far = temporary();
+  add(beyond, by, number(0u - word_bits));
+  other(far, value_of(beyond));
+  const Ref p = out_.new_predicate();
+  Instruction& is_far =
+      emit("ISETP", {}, {by, number(word_bits)}, {{"cmp", "GE"}, {"u32", "U32"}, {"bool", "AND"}});
+  out_.set_result(is_far, "Pd", p);
+  Instruction& choice = emit("SEL", d, {value_of(far), value_of(both)});
+  out_.set_condition(choice, "Pc", {p, false});
+}
+
 // The first one in a register.
 void BundledBuilder::order_factors(Value& a, Value& b) {
   if (a.kind != Value::Kind::reg || a.is_zero_register()) std::swap(a, b);
@@ -204,6 +270,13 @@ void BundledBuilder::multiply_add(Ref d, Value a, Value b, Value c) {
   const bool negated = a.negated != b.negated;
   a.negated = b.negated = false;
   order_factors(a, b);
+  if (whole_products() && !negated && !c.inverted) {
+    if (is_nothing(c))
+      emit("IMUL", d, {a, b}, {{"types", ""}});
+    else
+      emit("IMAD", d, {a, b, fit_addend(a, b, c)}, {{"types", ""}});
+    return;
+  }
   if (c.negated || c.inverted) {
     const Ref t = temporary();
     multiply_add(t, a, b, zero());
@@ -229,6 +302,28 @@ void BundledBuilder::multiply_add(Ref d, Value a, Value b, Value c) {
   emit("XMAD", d, {a, merged, low}, {{"ha", "H1"}, {"hb", "H1"}, {"psl", "PSL"}, {"mode", "CBCC"}});
 }
 
+Value BundledBuilder::fit_addend(const Value& a, Value& b, const Value& c) {
+  const Value plainly[] = {a, b, c};
+  if (out_.form_for("IMAD", plainly) != nullptr) return c;
+  // A number or a constant may be one of the factors, or what is added.
+  if (c.kind != Value::Kind::reg && b.kind != Value::Kind::reg) b = out_.as_register(b);
+  const Value others[] = {a, b, c};
+  if (out_.form_for("IMAD", others) != nullptr) return c;
+  Value out = out_.as_register(plain(c));
+  out.negated = c.negated;
+  return out;
+}
+
+void BundledBuilder::add_product(Word word, Ref d, Value a, Value b, const Value& c, bool is_signed) {
+  order_factors(a, b);
+  const std::string_view types = is_signed ? "" : "U32.U32";
+  const Value addend = fit_addend(a, b, c);
+  if (word == Word::low)
+    emit("IMAD", d, {a, b, addend}, {{"types", types}, {"cc", "CC"}});
+  else
+    emit("IMAD", d, {a, b, addend}, {{"types", types}, {"hi", "HI"}, {"x", "X"}});
+}
+
 Value BundledBuilder::high_word(const Value& a, const Value& given, const Value& x0, bool is_signed) {
   const Value b = given.is_number() ? out_.as_register(given) : given;
   const Value x1 = shared("XMAD", {a, b, zero()}, {{"hb", "H1"}, {"s16", is_signed ? "U16.S16" : ""}});
@@ -242,11 +337,18 @@ Value BundledBuilder::high_word(const Value& a, const Value& given, const Value&
 
 void BundledBuilder::multiply_high(Ref d, Value a, Value b, bool is_signed) {
   order_factors(a, b);
+  if (whole_products()) {
+    emit("IMUL", d, {a, b}, {{"types", is_signed ? "" : "U32.U32"}, {"hi", "HI"}});
+    return;
+  }
   out_.move(d, high_word(a, b, shared("XMAD", {a, b, zero()}), is_signed));
 }
 
 std::pair<Value, Value> BundledBuilder::multiply_wide(Value a, Value b, bool is_signed) {
   order_factors(a, b);
+  if (whole_products())
+    return {shared("IMUL", {a, b}, {{"types", ""}}),
+            shared("IMUL", {a, b}, {{"types", is_signed ? "" : "U32.U32"}, {"hi", "HI"}})};
   const Value x0 = shared("XMAD", {a, b, zero()});
   Value low;
   if (b.is_number()) {

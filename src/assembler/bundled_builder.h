@@ -55,6 +55,17 @@ class BundledBuilder {
     return shared("SHR", {out_.as_register(a), number(n)}, {{"u32", is_signed ? "" : "U32"}});
   }
 
+  // One word of a pair that is shifted: the high one to the left, the low one to the right. The amount is at
+  // most `most`, or its bits that `most` has where it wraps.
+  struct PairShift {
+    Value low, high, by;
+    bool left = false, is_signed = false;
+    std::uint32_t most = 32;
+    bool wraps = false;
+  };
+  // Where no instruction shifts pairs, up to the first Kepler
+  void move_between(Ref d, const PairShift& s);
+
   // ---- products ----
   // d = a * b + c
   void multiply_add(Ref d, Value a, Value b, Value c);
@@ -62,11 +73,18 @@ class BundledBuilder {
   void multiply_high(Ref d, Value a, Value b, bool is_signed);
   // Both words, lower first
   std::pair<Value, Value> multiply_wide(Value a, Value b, bool is_signed);
+  // d = a word of a * b + c; the low one sets a carry, the high one adds it.
+  enum class Word : bool { low, high };
+  void add_product(Word word, Ref d, Value a, Value b, const Value& c, bool is_signed);
+  // Up to Kepler: IMAD and IMUL instead of products of halves
+  bool whole_products() const { return !out_.has_form("XMAD"); }
   // Values below 2^16, known from what wrote them.
   void note_writers();
 
  private:
   void order_factors(Value& a, Value& b);
+  // c as a form of IMAD takes it beside these factors; b may become a register.
+  Value fit_addend(const Value& a, Value& b, const Value& c);
   Value high_word(const Value& a, const Value& b, const Value& x0, bool is_signed);
   bool is_short(const Value& v) const;
 

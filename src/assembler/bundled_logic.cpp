@@ -102,6 +102,14 @@ void Bundler::logic(const Instruction& i) {
 }
 
 void Bundler::emit_logic(Ref d, Ref p, unsigned table, const std::vector<Value>& v) {
+  if (p && !b_.out().has_form("LOP3")) {
+    // No predicate comes with a result before Maxwell.
+    if (!d) d = b_.temporary();
+    emit_logic(d, {}, table, v);
+    Instruction& set =
+        b_.emit("ISETP", {}, {value_of(d), zero()}, {{"cmp", "NE"}, {"u32", ""}, {"bool", "AND"}});
+    return b_.out().set_result(set, "Pd", p);
+  }
   for (unsigned k = 0; k < 3; ++k) {
     const auto bits = known_number(v[k]);
     if (bits && *bits == 0) table = with_input(table, k, false);
@@ -153,7 +161,40 @@ bool Bundler::two_inputs(Ref d, Ref p, unsigned table, Value a, Value b,
   return false;
 }
 
+void Bundler::by_two_inputs(Ref d, unsigned table, const std::vector<Value>& v) {
+  const Inputs any = {Condition{{.reg = 0}}, Condition{{.reg = 1}}, Condition{{.reg = 2}}};
+  const auto both = [](unsigned op) { return op == 0 ? 8u : op == 1 ? 14u : 6u; };
+  const auto inverted = [](unsigned four, bool x, bool y) {
+    unsigned out = 0;
+    for (unsigned k = 0; k < 4; ++k) out |= (four >> (k ^ (x ? 2u : 0u) ^ (y ? 1u : 0u)) & 1u) << k;
+    return out;
+  };
+  // A table over the first two of three inputs
+  const auto wide = [](unsigned four) {
+    unsigned out = 0;
+    for (unsigned k = 0; k < 8; ++k) out |= (four >> (k >> 1) & 1u) << k;
+    return out;
+  };
+  const Ref first = b_.temporary();
+  if (const auto choice = predicate_choice(any, table)) {
+    const unsigned* const order = input_orders[choice->order];
+    emit_logic(first, {}, wide(inverted(both(choice->first), choice->inverts(0), choice->inverts(1))),
+               {v[order[0]], v[order[1]], zero()});
+    emit_logic(d, {}, wide(inverted(both(choice->second), false, choice->inverts(2))),
+               {value_of(first), v[order[2]], zero()});
+    return;
+  }
+  // (c and what the table is with it) or (not c and what it is without)
+  const Ref second = b_.temporary(), with = b_.temporary(), without = b_.temporary();
+  emit_logic(first, {}, with_input(table, 2, true), v);
+  emit_logic(second, {}, with_input(table, 2, false), v);
+  emit_logic(with, {}, wide(inverted(8, false, false)), {value_of(first), v[2], zero()});
+  emit_logic(without, {}, wide(inverted(8, false, true)), {value_of(second), v[2], zero()});
+  emit_logic(d, {}, wide(14), {value_of(with), value_of(without), zero()});
+}
+
 void Bundler::three_inputs(Ref d, Ref p, unsigned table, const std::vector<Value>& v) {
+  if (!b_.out().has_form("LOP3")) return by_two_inputs(d, table, v);
   std::vector<Value> x = v;
   if (p) {
     for (Value& value : x)
@@ -198,6 +239,14 @@ void Bundler::shift(const Instruction& i) {
   const Value amount = by.is_number()
                            ? number(wraps ? by.bits & most : std::min<std::uint64_t>(by.bits, most + 1))
                            : b_.out().as_register(by);
+  if (!b_.out().has_form("SHF"))
+    return b_.move_between(result(i), {.low = a,
+                                       .high = c,
+                                       .by = amount,
+                                       .left = left,
+                                       .is_signed = is_signed,
+                                       .most = wraps ? most : most + 1,
+                                       .wraps = wraps});
   const Value order[] = {a, amount, c};
   for (const machine::Form* form : b_.out().forms("SHF"))
     if (auto out = b_.out().with_form(i, *form, order, left_out)) {

@@ -8,10 +8,12 @@
 namespace simtlab::assembler {
 
 void Bundler::load(const Instruction& i) {
-  Instruction& out = with_name(i, i.code.mnemonic());
   const std::string_view order = word(i, "sem");
+  // Up to Kepler LDG goes through textures, for what nobody writes.
+  const bool generic = !b_.out().has_form("STG") && (order != "CONSTANT" || !b_.out().has_form("LDG"));
+  Instruction& out = with_name(i, generic ? "LD" : i.code.mnemonic());
   if (out.code.form->field("cache") < 0) return;
-  if (order == "CONSTANT") b_.out().set_word(out, {"cache", "CI"});
+  if (order == "CONSTANT" && !generic) b_.out().set_word(out, {"cache", "CI"});
   if (order == "STRONG" || order == "MMIO") b_.out().set_word(out, {"cache", "CV"});
 }
 
@@ -42,12 +44,13 @@ void Bundler::load_constant(const Instruction& i) {
 }
 
 void Bundler::store(const Instruction& i) {
-  Instruction& out = with_name(i, i.code.mnemonic());
+  Instruction& out = with_name(i, b_.out().has_form("STG") ? i.code.mnemonic() : "ST");
   const std::string_view order = word(i, "sem");
   if (order == "STRONG" || order == "MMIO") b_.out().set_word(out, {"cache", "WT"});
 }
 
 void Bundler::atomic(const Instruction& given) {
+  if (!locks_done_.empty() && locks_done_.at(b_.out().block())) return locked(given);
   Instruction i = given;
   const std::string_view type = word(i, "type");
   clear(i, "type");
@@ -57,6 +60,7 @@ void Bundler::atomic(const Instruction& given) {
 }
 
 void Bundler::swap(const Instruction& given) {
+  if (!locks_done_.empty() && locks_done_.at(b_.out().block())) return locked(given);
   Instruction i = given;
   const bool wide = word(i, "type") == "64";
   if (!wide && !word(i, "type").empty()) throw GivenUp{"an exchange of more than 64 bits"};
@@ -94,7 +98,7 @@ void Bundler::counter(const Instruction& i) {
       b_.out().move(part_of(d, k), zero());
       continue;
     }
-    Instruction& out = b_.emit("CS2R", part_of(d, k), {}, {});
+    Instruction& out = b_.emit(b_.out().has_form("CS2R") ? "CS2R" : "S2R", part_of(d, k), {}, {});
     out.code.operands[static_cast<std::size_t>(out.code.form->operand("sr"))].number =
         static_cast<std::uint8_t>(sr.number + k);
   }
@@ -102,7 +106,8 @@ void Bundler::counter(const Instruction& i) {
 
 void Bundler::barrier(const Instruction& i) {
   with_name(i, "BAR");
-  if (word(i, "mode") != "ARV") b_.emit("MEMBAR", {}, {}, {{"scope", "CTA"}});
+  if (machine::has_control(b_.generation()) && word(i, "mode") != "ARV")
+    b_.emit("MEMBAR", {}, {}, {{"scope", "CTA"}});
 }
 
 void Bundler::set_meeting(const Instruction& i) {

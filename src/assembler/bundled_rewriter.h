@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assembler/bundled_builder.h"
@@ -16,7 +17,8 @@ namespace simtlab::assembler {
 
 class Bundler {
  public:
-  Bundler(Program& program, unsigned generation) : p_(program), b_(program, generation) {}
+  Bundler(Program& program, unsigned generation, std::vector<Ref> locks_done)
+      : p_(program), b_(program, generation), locks_done_(std::move(locks_done)) {}
 
   void run();
 
@@ -110,6 +112,11 @@ class Bundler {
   void add_high(Ref top, const std::vector<Value>& terms, bool carries);
   // LEA and LEA.HI.X. False: other instructions are better.
   bool scaled_pair(const Terms& a, const Instruction& high, Ref d, Ref top);
+  // The same by a product (IMAD.HI.X), up to Kepler
+  bool scaled_by_product(const Terms& a, const Instruction& high, const std::vector<Value>& v, Ref d,
+                         Ref top);
+  // The high word of high:low << n
+  Value upper_of_shifted(const Value& low, const Value& high, unsigned n);
   // The two words stand apart: the carry as a predicate. It is what the sum of two numbers is below the first
   // one, or that the difference does not borrow.
   void apart(const Instruction& low, const Ref& carry, const Ref& second);
@@ -141,6 +148,8 @@ class Bundler {
   void emit_logic(Ref d, Ref p, unsigned table, const std::vector<Value>& v);
   bool two_inputs(Ref d, Ref p, unsigned table, Value a, Value b, const std::vector<unsigned>& inputs);
   void three_inputs(Ref d, Ref p, unsigned table, const std::vector<Value>& v);
+  // The same from LOPs, up to Kepler
+  void by_two_inputs(Ref d, unsigned table, const std::vector<Value>& v);
   void shift(const Instruction& i);
   void reverse(const Instruction& i);
   void magnitude(const Instruction& i);
@@ -208,6 +217,13 @@ class Bundler {
   void load_constant(const Instruction& i);
   void store(const Instruction& i);
   void atomic(const Instruction& given);
+  // Of shared memory where it has no atomics (lock_shared.h)
+  void locked(const Instruction& i);
+  Ref swapped(Ref old, const Value& expected, const Value& wanted, bool wide);
+  Ref changed_by(const Instruction& i, Ref old, const Value& given, bool wide);
+  // INC, DEC
+  void count(Ref d, const Value& x, const Value& most, bool up);
+  static Value word_of(const Value& v, unsigned k, bool wide);
   // The value to compare with and the new one side by side
   void swap(const Instruction& given);
   void fence(const Instruction& i);
@@ -222,6 +238,7 @@ class Bundler {
   std::vector<bool> done_;              // made earlier
   std::vector<std::size_t> also_made_;  // by the instruction being rewritten, beside itself
   std::size_t at_ = 0;
+  std::vector<Ref> locks_done_;  // by block: of loops on locks
   std::vector<Extremum> extrema_;
   std::vector<std::uint32_t> settled_;                 // predicates that guard nothing any more
   std::vector<std::uint32_t> uses_;                    // reads by register

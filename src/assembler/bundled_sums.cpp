@@ -30,7 +30,24 @@ void Bundler::scaled_high(const Instruction& i) {
     b_.add(result(i), value_of(high), v[1]);
     return;
   }
-  b_.out().set_number(b_.emit("LEA.HI", result(i), {v[0], v[1], v[2]}), "shift", n);
+  if (b_.out().has_form("LEA.HI")) {
+    b_.out().set_number(b_.emit("LEA.HI", result(i), {v[0], v[1], v[2]}), "shift", n);
+    return;
+  }
+  if (v[0].negated) throw GivenUp{"the upper word of a negated product"};
+  b_.add(result(i), upper_of_shifted(v[0], v[2], n), v[1]);
+}
+
+Value Bundler::upper_of_shifted(const Value& low, const Value& high, unsigned n) {
+  if (n == 0) return high;
+  const Value above = b_.shifted_right(low, 32 - n, false);
+  if (high.is_zero_register()) return above;
+  const Ref upper = b_.temporary();
+  if (b_.out().has_form("LEA.HI"))
+    b_.out().set_number(b_.emit("LEA.HI", upper, {low, zero(), high}), "shift", n);
+  else
+    b_.add_shifted(upper, b_.out().as_register(high), above, n);
+  return value_of(upper);
 }
 
 void Bundler::low_word(const Instruction& low, const Ref& carry, const Ref& second) {
@@ -174,12 +191,8 @@ std::vector<Value> Bundler::high_terms(const Instruction& high) {
   Value top;
   if (extended) {
     top = b_.shifted_right(low, n == 0 ? 31 : 32 - n, true);
-  } else if (out[2].is_zero_register() && n > 0) {
-    top = b_.shifted_right(low, 32 - n, false);
   } else {
-    const Ref upper = b_.temporary();
-    b_.out().set_number(b_.emit("LEA.HI", upper, {low, zero(), out[2]}), "shift", n);
-    top = value_of(upper);
+    top = upper_of_shifted(low, out[2], n);
   }
   top.negated = out[0].negated;
   return {top, out[1]};
@@ -200,10 +213,22 @@ void Bundler::add_high(Ref top, const std::vector<Value>& terms, bool carries) {
 bool Bundler::scaled_pair(const Terms& a, const Instruction& high, Ref d, Ref top) {
   const std::vector<Value> v = sources(high);
   const bool plainly = !a.values[0].negated && v[0].plain() && v[1].plain() && v[2].plain();
+  if (b_.whole_products()) return plainly && scaled_by_product(a, high, v, d, top);
   if (high.code.field("sx32") != 0 || v[2].is_zero_register() || !plainly) return false;
   b_.out().set_number(b_.emit("LEA", d, {a.values[0], a.values[1]}, {{"cc", "CC"}}), "shift", a.shift);
   b_.out().set_number(b_.emit("LEA.HI", top, {v[0], v[1], v[2]}, {{"x", "X"}}), "shift",
                       number_of(high, "shift"));
+  return true;
+}
+
+bool Bundler::scaled_by_product(const Terms& a, const Instruction& high, const std::vector<Value>& v, Ref d,
+                                Ref top) {
+  // The upper word of a value of 32 bits and its sum in one instruction
+  const bool is_signed = high.code.field("sx32") != 0;
+  if (!is_signed && !v[2].is_zero_register()) return false;
+  const unsigned n = number_of(high, "shift");
+  b_.add_shifted(d, a.values[0], a.values[1], a.shift, {.out = true});
+  b_.add_product(BundledBuilder::Word::high, top, v[0], number(1u << n), v[1], is_signed);
   return true;
 }
 
@@ -325,7 +350,13 @@ void Bundler::wide_into(const Instruction& i, Ref low, Ref high) {
   const bool later = low && (reads_low(p.a) || reads_low(p.b) || reads_low(p.high));
   if (!low || later) low = b_.temporary();
   const auto known = known_number(p.b);
-  if (known && std::has_single_bit(*known) && *known < 1u << 16) {
+  if (b_.whole_products() && p.adds) {
+    if (known && std::has_single_bit(*known))
+      b_.add_shifted(low, p.a, p.low, static_cast<unsigned>(std::countr_zero(*known)), {.out = true});
+    else
+      b_.add_product(BundledBuilder::Word::low, low, p.a, p.b, p.low, p.is_signed);
+    b_.add_product(BundledBuilder::Word::high, high, p.a, p.b, p.high, p.is_signed);
+  } else if (known && std::has_single_bit(*known) && *known < 1u << 16) {
     shift_into(p, low, high, static_cast<unsigned>(std::countr_zero(*known)));
   } else {
     const auto [first, top] = b_.multiply_wide(p.a, p.b, p.is_signed);

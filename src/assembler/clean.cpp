@@ -29,9 +29,9 @@ bool acts(const Instruction& i) {
     }
     return sem >= 0 && i.code.fields[static_cast<std::size_t>(sem)] > weak;
   }
-  constexpr std::array<std::string_view, 16> acting = {"ATOM",  "ATOMG", "ATOMS", "RED",  "SHFL", "VOTE",
-                                                       "MATCH", "CS2R",  "B2R",   "BMOV", "LDSM", "LDGSTS",
-                                                       "LEPC",  "CALL",  "R2UR",  "REDUX"};
+  constexpr std::array<std::string_view, 18> acting = {"ATOM",  "ATOMG", "ATOMS", "RED",   "SHFL",  "VOTE",
+                                                       "MATCH", "CS2R",  "B2R",   "BMOV",  "LDSM",  "LDGSTS",
+                                                       "LEPC",  "CALL",  "R2UR",  "REDUX", "LDSLK", "STSCUL"};
   return is_one_of_names(base, acting);
 }
 

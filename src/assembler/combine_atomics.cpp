@@ -55,9 +55,11 @@ std::optional<Atomic> atomic_of(const Instruction& i, const std::vector<bool>& d
 
 class Combining {
  public:
-  explicit Combining(Program& program)
+  Combining(Program& program, unsigned generation)
       : p_(program),
         out_(program, program.generation),
+        shuffles_(Builder(program, generation).has_form("SHFL")),
+        shared_too_(Builder(program, generation).has_form("ATOMS")),
         flow_(program),
         uniform_(find_uniform(program, flow_)) {}
 
@@ -99,6 +101,7 @@ class Combining {
 
   // False: as it is.
   bool combine(const Instruction& i, const Atomic& a) {
+    if ((a.result && !shuffles_) || (!shared_too_ && base_mnemonic(i.code) == "ATOMS")) return false;
     const bool same = !uniform_.differs[i.refs[a.value].reg], sums = a.op == "ADD";
     const bool reduces = !a.result && p_.generation >= oldest_with_reductions && !reduction_of(a.op).empty();
     if (a.result ? !(sums && same) || i.guarded() : !(sums && same) && !reduces) return false;
@@ -190,6 +193,7 @@ class Combining {
 
   Program& p_;
   Builder out_;
+  const bool shuffles_, shared_too_;
   const Flow flow_;
   const Uniformity uniform_;
   std::map<std::uint32_t, std::uint64_t> numbers_;
@@ -199,11 +203,11 @@ class Combining {
 
 }  // namespace
 
-void combine_atomics(Program& program) {
+void combine_atomics(Program& program, unsigned generation) {
   // Most kernels have none, and what is uniform takes long to find.
   for (const Block& b : program.blocks)
     for (const Instruction& i : b.code)
-      if (is_one_of_names(base_mnemonic(i.code), atomic_names)) return Combining(program).run();
+      if (is_one_of_names(base_mnemonic(i.code), atomic_names)) return Combining(program, generation).run();
 }
 
 }  // namespace simtlab::assembler

@@ -19,7 +19,8 @@ bool has_word(const machine::Instruction& code, std::string_view begin) {
 std::uint8_t spaces_of(std::string_view base) {
   constexpr std::string_view global[] = {"LDG", "STG", "ATOMG", "RED", "LDGMC",
                                          "TEX", "TLD", "TLD4",  "TXD", "TMML"};
-  constexpr std::string_view shared[] = {"LDS", "STS", "ATOMS", "LDSM", "STSM", "STAS", "REDAS"};
+  constexpr std::string_view shared[] = {"LDS",  "STS",   "ATOMS",  "LDSM",  "STSM",
+                                         "STAS", "LDSLK", "STSCUL", "STSUL", "REDAS"};
   constexpr std::string_view local[] = {"LDL", "STL"};
   constexpr std::string_view generic[] = {"LD", "ST", "ATOM", "LDGSTS", "SULD", "SUST", "SUATOM", "SURED"};
   if (is_one_of_names(base, global)) return MemoryAccess::global;

@@ -465,9 +465,12 @@ ProgramOrder order_of(const Program& program, std::deque<BlockOrder>& blocks, in
 }  // namespace
 
 std::uint32_t registers_of_full_sm(unsigned generation) {
-  constexpr std::uint32_t file = 65536;
-  const std::uint32_t threads = generation == 75 ? 1024 : generation > 80 && generation < 90 ? 1536 : 2048;
-  return file / threads / register_portion * register_portion;
+  const std::uint32_t file = generation < 30 ? 32768 : 65536;
+  const bool few = generation < 30 || (generation > 80 && generation < 90);
+  const std::uint32_t threads = generation == 75 ? 1024 : few ? 1536 : 2048;
+  // Fermi gives a warp registers in portions of 64, two a thread.
+  const std::uint32_t portion = generation < 30 ? 2 : register_portion;
+  return file / threads / portion * portion;
 }
 
 void schedule_before_allocation(Program& program) {

@@ -11,9 +11,9 @@ namespace {
 
 // Instructions whose result differs between lanes whatever they read.
 bool differs_by_itself(const Instruction& i) {
-  constexpr std::array<std::string_view, 19> names = {
-      "LD",  "LDG",  "LDS",   "LDL", "ATOM", "ATOMG", "ATOMS",   "SHFL", "CS2R", "TEX",
-      "TLD", "TLD4", "MATCH", "P2R", "LDSM", "LDGMC", "FSWZADD", "MOVM", "ELECT"};
+  constexpr std::array<std::string_view, 21> names = {
+      "LD",   "LDG",   "LDS", "LDL",  "ATOM",  "ATOMG",   "ATOMS", "SHFL",  "CS2R",  "TEX",   "TLD",
+      "TLD4", "MATCH", "P2R", "LDSM", "LDGMC", "FSWZADD", "MOVM",  "ELECT", "LDSLK", "STSCUL"};
   const std::string_view base = base_mnemonic(i.code);
   if (base == "S2R") {
     const int at = i.code.form->operand("sr");

@@ -94,6 +94,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   view.global = l.memory;
   view.shared = shared.data();
   view.shared_bytes = l.shared_bytes;
+  view.locks = locks;
   view.param = l.parameter_block.data();
   view.param_bytes = l.parameter_bytes;
   view.local_stride = l.local_bytes;
@@ -143,6 +144,7 @@ void Block::Impl::join_cluster() {
 
 void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned first_warp_slot) {
   index = block_index;
+  std::ranges::fill(locks, 0u);
   position = block_at(launch->params.grid, block_index);
   if (launch->clusters != nullptr) join_cluster();
   sm = on_sm;

@@ -7,6 +7,7 @@
 #include "exec/memory.h"
 #include "exec/outside.h"
 #include "exec/state.h"
+#include "machine/forms.h"
 #include "machine/launch_state.h"
 
 namespace simtlab::exec {
@@ -160,6 +161,11 @@ void delay_results(Launch::Impl& l) {
         ExitCode::unsupported, "results-ptx",
         fmt::format("kernel {} is PTX, which has no control information that says when results come", f.name),
         "results come late in machine code only: a cubin, --code machine, or --lowering machine");
+  if (!machine::has_control(f.machine->generation))
+    throw Error(ExitCode::unsupported, "results-ptx",
+                fmt::format("kernel {} is machine code of sm_{}, whose hardware waits for results by itself",
+                            f.name, f.machine->generation),
+                "results come late in machine code of Maxwell and later GPUs");
   l.late.plan = std::make_unique<DelayPlan>(f);
   l.late.code = l.entry->code;
   for (XInst& x : l.late.code) x.kind |= flag_delayed;

@@ -24,6 +24,7 @@
 #include "exec/splits.h"
 #include "exec/warp.h"
 #include "machine/code.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::exec {
 
@@ -254,6 +255,7 @@ struct Block::Impl {
   Step step;
   alignas(64) std::uint64_t addresses[32] = {};
   alignas(64) std::uint64_t addresses2[32] = {};
+  std::uint32_t locks[ptx::shared_locks / 32] = {};
 
   void reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_slot);
   void join_cluster();

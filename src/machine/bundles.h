@@ -1,9 +1,12 @@
-// Machine code of Maxwell and Pascal: three instructions of 64 bits behind a word with the control
-// information of all three, 21 bits each.
+// Machine code before Volta: instructions of 64 bits. On Maxwell and Pascal three of them stand behind a word
+// with the control information of all three, 21 bits each; on Kepler seven stand behind such a word; on Fermi
+// they stand alone.
 //
 // Inside simtlab an instruction of those generations is a Word like the later ones: its 64 bits, and its
 // control information where Volta has it. It counts 16 bytes, so that code addresses are the same everywhere;
-// what files and people see are addresses in bundles.
+// what files and people see are addresses in bundles. Only files of Maxwell and Pascal are read: what the
+// assembler makes for Fermi and Kepler stands in Maxwell's words, of which it takes those instructions that
+// they have, too.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +27,32 @@ constexpr std::uint64_t code_bytes(unsigned generation) {
   return in_bundles(generation) ? bundled_bytes : word_bytes;
 }
 
+// Instructions behind a control word; 0: there is none.
+constexpr std::int64_t controlled_together(unsigned generation) {
+  return generation < 30 ? 0 : generation < 50 ? 7 : static_cast<std::int64_t>(instructions_a_bundle);
+}
+
 // Between addresses inside simtlab and those in a file. A control word stands for the instruction behind it.
 constexpr std::int64_t address_in_file(unsigned generation, std::int64_t address) {
   if (!in_bundles(generation)) return address;
-  constexpr auto bundle = static_cast<std::int64_t>(instructions_a_bundle * word_bytes);
+  constexpr auto word = static_cast<std::int64_t>(word_bytes),
+                 code = static_cast<std::int64_t>(bundled_bytes);
+  const std::int64_t together = controlled_together(generation);
+  if (together == 0) return address / 2;
+  const std::int64_t bundle = together * word;
   const std::int64_t at = address >= 0 ? address / bundle : -((bundle - 1 - address) / bundle);
-  return at * static_cast<std::int64_t>(bundle_bytes) + static_cast<std::int64_t>(bundled_bytes) +
-         (address - at * bundle) / 2;
+  return at * (together + 1) * code + code + (address - at * bundle) / 2;
 }
 constexpr std::int64_t address_of_file(unsigned generation, std::int64_t address) {
   if (!in_bundles(generation)) return address;
-  constexpr auto bundle = static_cast<std::int64_t>(bundle_bytes), control = std::int64_t{8};
+  constexpr auto word = static_cast<std::int64_t>(word_bytes),
+                 code = static_cast<std::int64_t>(bundled_bytes);
+  const std::int64_t together = controlled_together(generation);
+  if (together == 0) return address * 2;
+  const std::int64_t bundle = (together + 1) * code;
   const std::int64_t at = address >= 0 ? address / bundle : -((bundle - 1 - address) / bundle);
   const std::int64_t offset = address - at * bundle;
-  return at * static_cast<std::int64_t>(instructions_a_bundle * word_bytes) +
-         (offset < control ? 0 : 2 * (offset - control));
+  return at * together * word + (offset < code ? 0 : 2 * (offset - code));
 }
 
 // Instructions in so many bytes of code.

@@ -116,6 +116,8 @@ unsigned number_of(std::string_view digits) {
 }  // namespace
 
 std::string_view generation(unsigned version) {
+  if (version >= 20 && version < 30) return "fermi";
+  if (version >= 30 && version < 50) return "kepler";
   if (version >= 50 && version < 60) return "maxwell";
   if (version >= 60 && version < 70) return "pascal";
   if (version >= 70 && version < 75) return "volta";

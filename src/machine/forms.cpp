@@ -16,6 +16,7 @@ namespace simtlab::machine {
 namespace {
 
 constexpr std::uint16_t decoded[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
+constexpr std::uint16_t only_assembled[] = {20, 21, 30, 32, 35, 37};
 constexpr std::uint64_t max_table_bytes = 1 << 20;
 constexpr unsigned bucket_bits = 8;  // by which forms in bundles are found
 const Immortal<std::string> no_word;
@@ -250,6 +251,10 @@ int Form::operand(Name wanted) const {
 }
 
 bool is_decoded(unsigned generation) { return std::ranges::find(decoded, generation) != std::end(decoded); }
+
+bool is_assembled(unsigned generation) {
+  return is_decoded(generation) || std::ranges::find(only_assembled, generation) != std::end(only_assembled);
+}
 
 Forms::Forms(std::string_view forms, std::string_view fields, std::string_view syntax) {
   for_rows("fields.csv", fields, [&](const Row& row) { fields_.push_back(read_field(row)); });

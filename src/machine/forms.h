@@ -166,6 +166,13 @@ struct Form {
 bool is_decoded(unsigned generation);
 inline constexpr std::string_view decoded_generations =
     "50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89 and 90";
+// Those, and 20, 21, 30, 32, 35, 37, whose files are not read.
+bool is_assembled(unsigned generation);
+inline constexpr std::string_view assembled_generations =
+    "20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89 and 90";
+// Whether instructions say when the next one may issue. The hardware of Fermi and Kepler looks itself; what
+// Kepler's control words say beside is not made.
+constexpr bool has_control(unsigned generation) { return generation >= 50; }
 
 class Forms {
  public:

@@ -115,9 +115,9 @@ bool is_fp64(std::string_view base) {
 
 // Its address unit, or that of shared memory
 bool goes_to_memory(std::string_view base) {
-  constexpr std::string_view names[] = {"LD",  "LDG",  "LDS", "LDL",  "LDSM",  "ST",
-                                        "STG", "STS",  "STL", "ATOM", "ATOMG", "ATOMS",
-                                        "RED", "SHFL", "BAR", "CCTL", "CCTLL", "LDGSTS"};
+  constexpr std::string_view names[] = {"LD",  "LDG",  "LDS",   "LDL",    "LDSM",  "ST",     "STG",
+                                        "STS", "STL",  "ATOM",  "ATOMG",  "ATOMS", "RED",    "SHFL",
+                                        "BAR", "CCTL", "CCTLL", "LDGSTS", "LDSLK", "STSCUL", "STSUL"};
   return is_one_of(base, names);
 }
 
@@ -147,7 +147,7 @@ InOrder unit_of(const Instruction& instruction) {
                                           "BREV", "F2F", "F2I", "I2F",  "FRND"};
   if (is_one_of(base, special)) return InOrder::special;
   if (!goes_to_memory(base) || base == "BAR" || base == "CCTL" || base == "CCTLL") return InOrder::none;
-  constexpr std::string_view shared[] = {"LDS", "LDSM", "STS", "ATOMS", "SHFL"};
+  constexpr std::string_view shared[] = {"LDS", "LDSM", "STS", "ATOMS", "SHFL", "LDSLK", "STSCUL", "STSUL"};
   return is_one_of(base, shared) ? InOrder::shared : InOrder::global;
 }
 

@@ -1,10 +1,17 @@
 #include "machine/launch_state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "machine/bundles.h"
 
 namespace simtlab::machine {
+namespace {
+
+// Of Fermi and Kepler
+constexpr std::uint32_t most_parameter_bytes = 4096, bytes_behind_parameters = 0x14;
+
+}  // namespace
 
 LaunchSlots launch_slots(unsigned generation) {
   LaunchSlots slots;
@@ -23,6 +30,22 @@ LaunchSlots launch_slots(unsigned generation) {
     slots.constants = 0xd0;
     slots.parameters = 0x140;
   }
+  if (generation < 50) {
+    // Fermi's parameters begin where Maxwell has the stack; Kepler's values stand 0x20 behind Fermi's. What
+    // the hardware keeps in another bank, or nowhere, is behind the parameters of the largest kernel.
+    const std::uint32_t driver = generation < 30 ? 0 : 0x20;
+    slots.shared_window = driver;
+    slots.local_window = driver + 0x04;
+    slots.block = driver + 0x08;
+    slots.grid = driver + 0x14;
+    slots.parameters = generation < 30 ? 0x20 : 0x140;
+    slots.shared_window_high = slots.parameters + most_parameter_bytes;
+    slots.local_window_high = slots.shared_window_high + 0x04;
+    slots.grid_id = slots.shared_window_high + 0x08;
+    slots.sm_count = slots.shared_window_high + 0x0c;
+    slots.stack = generation < 30 ? slots.shared_window_high + 0x10 : 0x44;
+    slots.constants = no_slot;
+  }
   if (generation >= 90) {
     slots.shared_window = no_slot;  // a special register
     slots.parameters = 0x210;
@@ -35,7 +58,8 @@ LaunchSlots launch_slots(unsigned generation) {
 std::vector<std::byte> launch_bank(unsigned generation, const LaunchState& state,
                                    std::span<const std::byte> parameters) {
   const LaunchSlots slots = launch_slots(generation);
-  std::vector<std::byte> bank(slots.parameters + parameters.size());
+  const std::size_t behind = generation < 50 ? most_parameter_bytes + bytes_behind_parameters : 0;
+  std::vector<std::byte> bank(slots.parameters + std::max(parameters.size(), behind));
   const auto put = [&](std::uint32_t at, const auto& value) {
     if (at != no_slot) std::memcpy(bank.data() + at, &value, sizeof value);
   };

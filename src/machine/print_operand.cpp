@@ -205,10 +205,10 @@ bool is_spaced(const Instruction& instruction, const OperandText& text) {
 // word before it, as the vendor's assembler does.
 std::int64_t code_address(const Instruction& instruction, const Operand& operand) {
   const std::int64_t address = address_in_file(instruction.generation, operand.value);
-  constexpr auto bundle = static_cast<std::int64_t>(bundle_bytes),
-                 first = static_cast<std::int64_t>(bundled_bytes);
-  return in_bundles(instruction.generation) && (address % bundle + bundle) % bundle == first ? address - first
-                                                                                             : address;
+  constexpr auto first = static_cast<std::int64_t>(bundled_bytes);
+  const std::int64_t together = controlled_together(instruction.generation), bundle = (together + 1) * first;
+  if (!in_bundles(instruction.generation) || together == 0) return address;
+  return (address % bundle + bundle) % bundle == first ? address - first : address;
 }
 
 std::string plain_text(const Instruction& instruction, std::size_t index, const NameOfCode& name_of) {

@@ -87,7 +87,7 @@ void load(Translator& t, ptx::Space space) {
   }
 }
 
-void store(Translator& t, ptx::Space space) {
+ptx::Inst& store(Translator& t, ptx::Space space) {
   const Operand& memory = t.operand("mem");
   const Size size = sizes[t.field("size")];
   const Address address = address_for(t, memory, space);
@@ -102,6 +102,24 @@ void store(Translator& t, ptx::Space space) {
     inst.src[inst.src_count++] = zero ? t.number(0) : i == 0 ? t.raw(value) : t.register_behind(value, i);
   }
   set_order(t, inst.mods);
+  return inst;
+}
+
+// LDSLK: every lane gets the value; Pd says which have the lock.
+void load_and_lock(Translator& t) {
+  const Address address = address_for(t, t.operand("mem"), ptx::Space::shared);
+  ptx::Inst& inst = load_into(t, t.operand("Rd"), sizes[t.field("size")], ptx::Space::shared, address.operand,
+                              address.offset);
+  inst.mods.video = ptx::takes_lock;
+  inst.dst[inst.dst_count++] = t.predicate_result("Pd");
+}
+
+// STSUL; STSCUL, whose Pd says that the lane still had the lock: here it has.
+void store_and_unlock(Translator& t) {
+  store(t, ptx::Space::shared).mods.video = ptx::gives_lock;
+  if (!t.has("Pd")) return;
+  const ptx::Operand always = t.predicate({.kind = OperandKind::pred, .number = true_predicate});
+  t.emit(Op::mov, Type::pred, {t.predicate_result("Pd")}, {always});
 }
 
 // The register (LDC) or uniform register (ULDC) that is added to a place in a constant bank.
@@ -234,6 +252,9 @@ std::span<const SemanticsRow> memory_semantics() {
       {"STG", [](Translator& t) { store(t, ptx::Space::global); }},
       {"LDS", [](Translator& t) { load(t, ptx::Space::shared); }},
       {"STS", [](Translator& t) { store(t, ptx::Space::shared); }},
+      {"LDSLK", load_and_lock},
+      {"STSCUL", store_and_unlock},
+      {"STSUL", store_and_unlock},
       {"LD", [](Translator& t) { load(t, ptx::Space::generic); }},
       {"ST", [](Translator& t) { store(t, ptx::Space::generic); }},
       {"LDL", [](Translator& t) { load(t, ptx::Space::local); }},

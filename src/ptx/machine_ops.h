@@ -31,6 +31,12 @@ inline constexpr std::uint32_t address_in_halves = 1;
 // ld: asks a barrier in shared memory whose state is that of sm_90 (arrives_counted).
 inline constexpr std::uint32_t asks_barrier = 2;
 
+// ld from shared memory: a lane takes the lock of its place, if nobody has it, which its last result, a
+// predicate, says. st: gives it back. Places share shared_locks locks. (Fermi and Kepler, whose shared memory
+// has no atomics.)
+inline constexpr std::uint32_t takes_lock = 4, gives_lock = 8;
+inline constexpr unsigned shared_locks = 1024;
+
 // add, sub, mul, fma of f64: operands are in two rows side by side likewise. Bit 2 * i: the absolute value of
 // source i; the bit above: its sign is changed, afterwards.
 inline constexpr std::uint32_t f64_in_halves = 256, f64_signs = 63;

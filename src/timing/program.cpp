@@ -142,7 +142,7 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
     const machine::Instruction& instruction = function.machine->instructions[code_.size() - 1];
     if (reads_special_register(instruction)) read_special_register(instruction, pipes, code_.back());
     if (machine::is_wide_product(instruction)) code_.back().interval *= 2;
-    add_counters(instruction, pipes, code_.back());
+    if (machine::has_control(instruction.generation)) add_counters(instruction, pipes, code_.back());
   }
   slots_.push_back(0);  // so that an empty list at the end has an address
 }

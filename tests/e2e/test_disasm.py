@@ -75,7 +75,7 @@ class Disasm(Case):
 
     def test_ptx_needs_to_be_asked_for_with_a_generation(self):
         self.assertIn("`--assemble sm_80`", self.fails(3, "disasm", str(EXAMPLE)).stderr)
-        self.assertIn("[option-value]", self.fails(2, "disasm", str(EXAMPLE), "--assemble", "sm_35").stderr)
+        self.assertIn("[option-value]", self.fails(2, "disasm", str(EXAMPLE), "--assemble", "sm_13").stderr)
         cubin = str(DATA / "variables.sm_80.cubin")
         self.assertIn("holds no PTX [disasm-nothing]", self.fails(3, "disasm", cubin, "--assemble", "sm_80").stderr)
         self.assertIn(

@@ -128,6 +128,35 @@ void load_vector(WarpCtx& w, const XInst& x) {
   read_vector<T, R>(w, x, access, count);
 }
 
+// Lanes that name one place get its lock one by one, in the order of their numbers.
+template <Width width>
+void load_locked(WarpCtx& w, const XInst& x) {
+  const unsigned count = x.inst->mods.vector;
+  const Access access = prepare<Where::shared, width, false>(w, x, 4 * count);
+  const u64* hosts = hosts_of(w, access);
+  u32* const rows[2] = {w.row32(x.dst), w.row32(x.dst2)};
+  u32 locked = 0;
+  for (u32 m = w.mask; m != 0; m &= m - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(m);
+    for (unsigned k = 0; k < count; ++k) rows[k][lane] = read_host<u32>(hosts[lane] + 4 * k);
+    u32& locks = lock_word(w, hosts[lane]);
+    const u32 bit = lock_bit(w, hosts[lane]);
+    if ((locks & bit) == 0) locked |= 1u << lane;
+    locks |= bit;
+  }
+  w.set_pred(x.pdst, locked);
+}
+
+Handler pick_locked(const ptx::Inst& inst) {
+  if (where_of(inst) != Where::shared || inst.mods.vector > 2 || ptx::size_of(inst.type) != 4) return nullptr;
+  switch (width_of(inst)) {
+    case Width::narrow: return load_locked<Width::narrow>;
+    case Width::wide: return load_locked<Width::wide>;
+    case Width::halves: return nullptr;
+  }
+  return nullptr;
+}
+
 template <Where where, class T, class R>
 Handler pick_width(const ptx::Inst& inst) {
   const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
@@ -162,6 +191,7 @@ Handler pick(const ptx::Inst& inst) {
 
 Handler select_load(const ptx::Inst& inst) {
   if (inst.dst_count == 0 || inst.src_count == 0) return nullptr;
+  if ((inst.mods.video & ptx::takes_lock) != 0) return pick_locked(inst);
   unsigned bytes = 0;  // of the registers; a sink has none
   for (unsigned i = 0; i < inst.dst_count; ++i) {
     if (inst.dst[i].bytes > bytes) bytes = inst.dst[i].bytes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/memops/access.h"
+#include "ptx/machine_ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
 
@@ -14,5 +15,12 @@ Handler select_copy(const ptx::Inst& inst);    // cp.async, prefetch
 SIMTLAB_INLINE unsigned elements(const ptx::Inst& inst, unsigned type_bytes) {
   return type_bytes == 16 ? 2u * inst.mods.vector : inst.mods.vector;
 }
+
+// The lock of a place in shared memory: MemoryView::locks.
+SIMTLAB_INLINE u64 lock_of(const WarpCtx& w, u64 host) {
+  return (host - reinterpret_cast<u64>(w.memory->shared)) / 4 % ptx::shared_locks;
+}
+SIMTLAB_INLINE u32& lock_word(const WarpCtx& w, u64 host) { return w.memory->locks[lock_of(w, host) / 32]; }
+SIMTLAB_INLINE u32 lock_bit(const WarpCtx& w, u64 host) { return 1u << lock_of(w, host) % 32; }
 
 }  // namespace simtlab::exec::SIMTLAB_ISA

@@ -143,6 +143,29 @@ void store_vector(WarpCtx& w, const XInst& x) {
   write_vector<T, E>(w, x, access, count);
 }
 
+template <Width width>
+void store_unlocked(WarpCtx& w, const XInst& x) {
+  const unsigned count = x.inst->mods.vector;
+  const Access access = prepare<Where::shared, width, true>(w, x, 4 * count);
+  const u64* hosts = hosts_of(w, access);
+  const u32* const rows[2] = {w.row32(x.src[1]), w.row32(x.src[2])};
+  for (u32 m = w.mask; m != 0; m &= m - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(m);
+    for (unsigned k = 0; k < count; ++k) write_host<u32>(hosts[lane] + 4 * k, rows[k][lane]);
+    lock_word(w, hosts[lane]) &= ~lock_bit(w, hosts[lane]);
+  }
+}
+
+Handler pick_unlocked(const ptx::Inst& inst) {
+  if (where_of(inst) != Where::shared || inst.mods.vector > 2 || ptx::size_of(inst.type) != 4) return nullptr;
+  switch (width_of(inst)) {
+    case Width::narrow: return store_unlocked<Width::narrow>;
+    case Width::wide: return store_unlocked<Width::wide>;
+    case Width::halves: return nullptr;
+  }
+  return nullptr;
+}
+
 template <Where where, class T, class E>
 Handler pick_width(const ptx::Inst& inst) {
   const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
@@ -177,6 +200,7 @@ Handler pick(const ptx::Inst& inst) {
 
 Handler select_store(const ptx::Inst& inst) {
   if (inst.src_count < 2) return nullptr;
+  if ((inst.mods.video & ptx::gives_lock) != 0) return pick_unlocked(inst);
   unsigned bytes = 0;
   for (unsigned i = 1; i < inst.src_count; ++i) {
     if (inst.src[i].bytes > bytes) bytes = inst.src[i].bytes;

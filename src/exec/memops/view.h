@@ -27,6 +27,7 @@ struct MemoryView {
   std::uint64_t global_delta = 0;  // host address = device address + global_delta (modulo 2^64)
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
+  std::uint32_t* locks = nullptr;    // of shared memory, a bit each (ptx::takes_lock)
   std::uint64_t shared_first = 0;    // address of its first byte: of a block in a cluster its rank
   const Cluster* cluster = nullptr;  // whose blocks' shared memory has addresses, too; null: there is none
   std::byte* param = nullptr;

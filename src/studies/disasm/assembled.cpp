@@ -54,7 +54,7 @@ unsigned assembled_generation(const std::string& architecture) {
     return out;
   throw Error(ExitCode::usage, "option-value",
               fmt::format("--assemble: no machine code can be made for {}", shown(architecture)),
-              fmt::format("one of sm_{}", machine::decoded_generations));
+              fmt::format("one of sm_{}", machine::assembled_generations));
 }
 
 std::vector<AssembledModule> assemble_all(const std::string& bytes, const std::string& name,
