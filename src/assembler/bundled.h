@@ -1,8 +1,10 @@
-// From instructions of Volta to those of Maxwell and Pascal.
+// From instructions of Volta to those of Fermi to Pascal.
 //
 // Everything before chooses and moves instructions of Volta, whose selection is the richest that knows no
 // uniform registers. Here each becomes what the vendor's assembler writes for the older generation: products
-// from halves (XMAD), carries in a flag, shifts and bit fields of their own, numbers of 20 bits.
+// from halves (XMAD), carries in a flag, shifts and bit fields of their own, numbers of 20 bits. Which of
+// them a generation has is in data/machine/forms.csv, and asked by Builder::has_form(): Fermi and Kepler have
+// IMAD instead of XMAD, sums and logic of two values, and no atomics on shared memory (lock_shared.h).
 #pragma once
 
 #include "assembler/program.h"

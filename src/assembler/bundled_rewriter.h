@@ -1,6 +1,6 @@
 // Rewrites a program, instruction by instruction. Its functions stand by subject in bundled.cpp (the table of
-// names, and what all others need), bundled_sums.cpp, bundled_logic.cpp, bundled_floats.cpp and
-// bundled_memory.cpp.
+// names, and what all others need), bundled_sums.cpp, bundled_logic.cpp, bundled_floats.cpp,
+// bundled_memory.cpp and bundled_locks.cpp.
 #pragma once
 
 #include <cstddef>

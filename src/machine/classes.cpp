@@ -132,7 +132,7 @@ SassTable SassTable::of_version(unsigned version) {
   if (name.empty())
     throw Error(ExitCode::unsupported, "sass-generation",
                 fmt::format("the trace is of machine code for binary version {}", version),
-                "tables exist for Maxwell to Hopper: 50 to 90");
+                "tables exist for Fermi to Hopper: 20 to 90");
   return SassTable(device::read_chain(subject, device::find_data_file(subject, std::string(name))));
 }
 

@@ -342,7 +342,7 @@ const std::vector<Term>& error_ids() {
        "docs/reference/traces.md has the two forms; the message says which line is wrong."},
       {"sass-generation",
        "A trace of machine code is of a generation that no table of data/machine/classes describes.",
-       "Machine code of Maxwell to Hopper is described: binary versions 50 to 90."},
+       "Machine code of Fermi to Hopper is described: binary versions 20 to 90."},
       {"sass-table", "A table of data/machine/classes is malformed.",
        "Write each line as OPCODE = { value = \"class\", source = \"...\" }; docs/reference/traces.md lists "
        "the "

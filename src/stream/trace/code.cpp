@@ -205,8 +205,8 @@ std::shared_ptr<const machine::Code> read_machine(Bytes& in, std::size_t instruc
                                                   bool& lanes_merged) {
   auto code = std::make_shared<machine::Code>();
   code->generation = static_cast<unsigned>(in.number(0xffff, "a generation of machine code"));
-  if (!machine::is_decoded(code->generation))
-    throw Malformed(fmt::format("it has machine code for sm_{}, which is not decoded", code->generation));
+  if (!machine::is_assembled(code->generation))
+    throw Malformed(fmt::format("it has machine code for sm_{}, which is not known", code->generation));
   const std::uint64_t flags = in.number(7, "flags");
   lanes_merged = (flags & flag_lanes_merged) != 0;
   f.assembled = (flags & flag_assembled) != 0;

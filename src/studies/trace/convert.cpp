@@ -42,7 +42,7 @@ Outcome convert(const ConvertOptions& o) {
   }
   if (machine::generation(o.version).empty())
     throw Error(ExitCode::usage, "option-value",
-                fmt::format("--binary-version {} is of no generation from Maxwell to Hopper", o.version),
+                fmt::format("--binary-version {} is of no generation from Fermi to Hopper", o.version),
                 "70, 75, 80, 86 or 90");
   const std::unique_ptr<trace::Reader> reader = trace::open(o.in);
   const std::uint64_t kernels = accelsim::export_trace(*reader, o.out, o.version, signals.flag());

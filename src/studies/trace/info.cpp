@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "machine/code.h"
 #include "report/format.h"
 #include "result/json.h"
 #include "stream/trace/walk.h"
@@ -88,7 +89,8 @@ struct Item {
 
 // With the words of machine code its control information is there, too.
 std::string code_of(const trace::Code& code) {
-  if (code.function().machine) return fmt::format("machine code for {}", code.module->target);
+  if (code.function().machine)
+    return fmt::format("machine code for sm_{}", code.function().machine->generation);
   return code.mnemonics.empty() ? "PTX" : fmt::format("opcodes of {} alone", code.module->target);
 }
 

@@ -70,6 +70,34 @@ TEST(RandomLoops, leave_what_they_leave_as_machine_code_of_our_own) {
   EXPECT_EQ(compared, 24u);
 }
 
+// What Fermi and Kepler lack is made of other instructions.
+TEST(OlderGenerations, leave_what_the_ptx_leaves) {
+  Suite suite = read_suite(data + "older.suite");
+  suite.cubins = {{"20", "sm_20"}, {"30", "sm_30"}, {"35", "sm_35"}, {"50", "sm_50"}, {"61", "sm_61"}};
+  unsigned compared = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++compared;
+  });
+  EXPECT_EQ(compared, 25u);
+}
+
+// Three of the programs have dp2a or dp4a, which came with Pascal's sm_61.
+TEST(OlderGenerations, leave_what_random_loops_leave) {
+  Suite suite = read_suite(data + "random_loops.suite");
+  suite.cubins = {{"20", "sm_20"}, {"35", "sm_35"}, {"52", "sm_52"}};
+  unsigned equal = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    if (f.outcome == Outcome::refused) {
+      EXPECT_NE(f.text.find("IDP"), std::string::npos) << f.text;
+      return;
+    }
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++equal;
+  });
+  EXPECT_EQ(equal, 15u);
+}
+
 TEST(MachineComparison, what_whole_programs_found_is_equal) {
   compare_suite(read_suite(data + "found.suite"), [](const Finding& f) {
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
