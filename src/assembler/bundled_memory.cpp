@@ -6,6 +6,12 @@
 #include "machine/launch_state.h"
 
 namespace simtlab::assembler {
+namespace {
+
+// Of offsets, with their signs: forms.csv
+constexpr unsigned atomic_bits = 20, shared_atomic_bits = 24;
+
+}  // namespace
 
 void Bundler::load(const Instruction& i) {
   const std::string_view order = word(i, "sem");
@@ -49,12 +55,28 @@ void Bundler::store(const Instruction& i) {
   if (order == "STRONG" || order == "MMIO") b_.out().set_word(out, {"cache", "WT"});
 }
 
+void Bundler::bring_near(Instruction& i, unsigned bits) {
+  const auto at = static_cast<std::size_t>(i.code.form->operand("mem"));
+  machine::Operand& address = i.code.operands[at];
+  const std::int64_t limit = std::int64_t{1} << (bits - 1), offset = address.value;
+  if (offset >= -limit && offset < limit) return;
+  const Ref base = i.refs[at];
+  const auto word_of_base = [&](unsigned k) { return base ? value_of(part_of(base, k)) : zero(); };
+  const Ref near = b_.temporary(address.wide ? 2 : 1);
+  b_.add(part_of(near, 0), word_of_base(0), number(static_cast<std::uint32_t>(offset)),
+         {.out = address.wide});
+  if (address.wide)
+    b_.add(part_of(near, 1), word_of_base(1), number(static_cast<std::uint32_t>(offset >> 32)), {.in = true});
+  i.refs[at] = near;
+  address.value = 0;
+}
+
 void Bundler::atomic(const Instruction& given) {
   if (!locks_done_.empty() && locks_done_.at(b_.out().block())) return locked(given);
   Instruction i = given;
-  const std::string_view type = word(i, "type");
+  const std::string_view base = base_mnemonic(i.code), type = word(i, "type");
+  bring_near(i, base == "ATOMS" ? shared_atomic_bits : atomic_bits);
   clear(i, "type");
-  const std::string_view base = base_mnemonic(i.code);
   Instruction& out = with_name(i, base == "ATOMG" ? "ATOM" : base);
   if (!type.empty()) b_.out().set_word(out, {"type", type == "64" ? "U64" : type});
 }
@@ -65,6 +87,7 @@ void Bundler::swap(const Instruction& given) {
   const bool wide = word(i, "type") == "64";
   if (!wide && !word(i, "type").empty()) throw GivenUp{"an exchange of more than 64 bits"};
   clear(i, "type");
+  bring_near(i, base_mnemonic(i.code) == "ATOMS" ? shared_atomic_bits : atomic_bits);
   const std::vector<Value> v = sources(i);
   const unsigned each = wide ? 2 : 1;
   const Ref both = b_.temporary(2 * each);

@@ -217,6 +217,8 @@ class Bundler {
   void load_constant(const Instruction& i);
   void store(const Instruction& i);
   void atomic(const Instruction& given);
+  // Its offset has so few bits: else the address is added up before.
+  void bring_near(Instruction& i, unsigned bits);
   // Of shared memory where it has no atomics (lock_shared.h)
   void locked(const Instruction& i);
   Ref swapped(Ref old, const Value& expected, const Value& wanted, bool wide);

@@ -187,6 +187,22 @@ std::int64_t behind_meeting(const Program& program, const Instruction& branch) {
 
 }  // namespace
 
+namespace {
+
+// Whether no offset or place of code lost bits on its way through the word.
+bool says_the_same(const machine::Instruction& decoded, const machine::Instruction& made) {
+  using machine::OperandKind;
+  for (std::size_t k = 0; k < made.operand_count(); ++k) {
+    const OperandKind kind = made.operands[k].kind;
+    const bool has_place =
+        kind == OperandKind::memory || kind == OperandKind::constant || kind == OperandKind::target;
+    if (has_place && decoded.operands[k].value != made.operands[k].value) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 machine::MadeCode encode(const Program& program) {
   machine::MadeCode out;
   out.literals = program.literals;
@@ -214,6 +230,8 @@ machine::MadeCode encode(const Program& program) {
       auto decoded = machine::decode(machine::Forms::shipped(), program.generation, word, i.address);
       if (const auto* why = std::get_if<machine::Undecoded>(&decoded))
         throw GivenUp{std::string(i.mnemonic()) + ": " + why->reason};
+      if (!says_the_same(std::get<machine::Instruction>(decoded), i))
+        throw GivenUp{"an offset of " + std::string(i.mnemonic()) + " that does not fit"};
       out.words.push_back(word);
       out.instructions.push_back(std::get<machine::Instruction>(std::move(decoded)));
       out.lines.push_back({.file = made.file, .line = made.source_line});

@@ -244,6 +244,8 @@ class Extended(Case):
             "sm.count=1",
             "--set",
             f"sm.scheduler={scheduler}",
+            "--lowering",
+            "counts",  # PTX as it stands reads again what it has read
             *more,
         )
         return total["l1.read.hits"] / total["l1.read.accesses"]

@@ -94,8 +94,8 @@ class Recording(Case):
     def test_programs_with_several_kernels_replay_identically(self):
         for name in ("reduction", "bfs", "histogram", "scan"):
             source, trace = EXAMPLES / f"{name}.cu", self.folder / f"{name}.simt"
-            plain = self.ok("run", source, "--gpu", "gtx480", "--json", "--record", trace).stdout
-            replayed = self.ok("run", trace, "--gpu", "gtx480", "--json").stdout
+            plain = self.ok("run", source, "--gpu", "k40", "--json", "--record", trace).stdout
+            replayed = self.ok("run", trace, "--gpu", "k40", "--json").stdout
             self.assertEqual(comparable(plain), comparable(replayed), name)
 
     @needs_clang

@@ -139,6 +139,10 @@ void load_locked(WarpCtx& w, const XInst& x) {
   for (u32 m = w.mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     for (unsigned k = 0; k < count; ++k) rows[k][lane] = read_host<u32>(hosts[lane] + 4 * k);
+    if (!has_lock(w, hosts[lane])) {
+      locked |= 1u << lane;
+      continue;
+    }
     u32& locks = lock_word(w, hosts[lane]);
     const u32 bit = lock_bit(w, hosts[lane]);
     if ((locks & bit) == 0) locked |= 1u << lane;

@@ -152,7 +152,7 @@ void store_unlocked(WarpCtx& w, const XInst& x) {
   for (u32 m = w.mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     for (unsigned k = 0; k < count; ++k) write_host<u32>(hosts[lane] + 4 * k, rows[k][lane]);
-    lock_word(w, hosts[lane]) &= ~lock_bit(w, hosts[lane]);
+    if (has_lock(w, hosts[lane])) lock_word(w, hosts[lane]) &= ~lock_bit(w, hosts[lane]);
   }
 }
 
