@@ -90,7 +90,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
     complete(number, info, step, now,
              now + (more ? info.stall_count : std::max<std::uint32_t>(info.stall_count, 1)));
   } else {
-    complete(number, info, step, now, more ? now : now + 1);
+    complete(number, info, step, now, info.stall_count > 1 ? now + info.stall_count : more ? now : now + 1);
   }
   if (!more || (scheduler.ready & warp_bit(local)) == 0) return Issued::last;
   return can_pair(scheduler, info, warp.next(), now) ? Issued::more : Issued::last;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "machine/code.h"
+#include "machine/forms.h"
 #include "machine/latency.h"
 #include "machine/views.h"
 #include "stream/trace/code.h"
@@ -98,6 +99,21 @@ bool reads_special_register(const machine::Instruction& instruction) {
   return base == "S2R" || base == "S2UR";
 }
 
+// Before Maxwell the clock comes by S2R, too. ptxas 11.8 has the warp wait for 16 cycles behind it on sm_35
+// (the control word says 0x2f), and behind no other S2R.
+void read_clock(const machine::Instruction& instruction, InstInfo& info) {
+  constexpr unsigned cycles = 16;
+  constexpr std::uint8_t clock_low = 0x50, clock_high = 0x51;
+  const auto operands = std::span(instruction.operands).first(instruction.operand_count());
+  const bool reads = std::ranges::any_of(operands, [](const machine::Operand& operand) {
+    return operand.kind == machine::OperandKind::special &&
+           (operand.number == clock_low || operand.number == clock_high);
+  });
+  if (!reads || machine::has_control(instruction.generation)) return;
+  info.latency = cycles << 8;
+  info.stall_count = cycles;
+}
+
 void read_special_register(const machine::Instruction& instruction, const PipeTable& pipes, InstInfo& info) {
   constexpr std::uint8_t packed = 0x20, tid_z = 0x23;  // and x and y between them
   const auto operands = std::span(instruction.operands).first(instruction.operand_count());
@@ -140,7 +156,10 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
     add_instruction(inst, pipes, lowering);
     if (!function.machine) continue;
     const machine::Instruction& instruction = function.machine->instructions[code_.size() - 1];
-    if (reads_special_register(instruction)) read_special_register(instruction, pipes, code_.back());
+    if (reads_special_register(instruction)) {
+      read_special_register(instruction, pipes, code_.back());
+      read_clock(instruction, code_.back());
+    }
     if (machine::is_wide_product(instruction)) code_.back().interval *= 2;
     if (machine::has_control(instruction.generation)) add_counters(instruction, pipes, code_.back());
   }

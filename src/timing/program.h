@@ -53,7 +53,8 @@ struct InstInfo {
   std::uint8_t switch_at = 0;  // the first so many go to part_pipe
   Pipe part_pipe = Pipe::fma;
   // Machine code whose control information is known: `registers` are counters then. Cycles until the warp's
-  // next instruction; the counter that is held until operands were read
+  // next instruction (of other code 1 but for reads of the clock); the counter that is held until operands
+  // were read
   bool controlled = false, yields = false;
   bool special = false;  // reads a special register on the way of shuffles
   std::uint8_t stall_count = 1, read_counter = no_counter;

@@ -472,7 +472,7 @@ class Cache(Case):
 
     def test_the_histories_of_lines_are_within_the_memory_limit(self):
         stopped = self.simtlab(
-            "cache", *transpose(1024), "--gpu", "gtx480", "--max-memory", "12 MiB", f"--json={self.folder / 'm.json'}"
+            "cache", *transpose(1024), "--gpu", "gtx480", "--max-memory", "16 MiB", f"--json={self.folder / 'm.json'}"
         )
         self.assertEqual(stopped.returncode, 1, stopped.stderr)
         self.assertIn("[limit-memory]", stopped.stderr)

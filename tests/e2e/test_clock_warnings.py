@@ -83,10 +83,10 @@ RIGHT = {
 
 
 class ClockWarnings(Case):
-    def run_program(self, text, gpu="k40"):
+    def run_program(self, text, gpu="k40", lowering="counts"):
         source = self.file("k.cu", text)
         result = self.folder / "r.json"
-        run = self.ok("run", source, "--gpu", gpu, f"--json={result}")
+        run = self.ok("run", source, "--gpu", gpu, "--lowering", lowering, f"--json={result}")
         return run, json.loads(result.read_text())
 
     def rows(self, result):
@@ -120,10 +120,10 @@ class ClockWarnings(Case):
         self.assertIn("nothing waits for the load at k.cu", page)
 
     def test_machine_code_of_it_is_warned_of_too(self):
-        _, result = self.run_program(LITERAL, "a100")
+        _, result = self.run_program(LITERAL, "a100", "machine")
         self.assertEqual(result["kernels"][0]["metrics"]["code.assembled"]["value"], 1)
         self.assertEqual(sorted(row["id"] for row in self.rows(result)), ["not-optimised", "unwaited-load"])
-        _, result = self.run_program(RIGHT["used"], "a100")
+        _, result = self.run_program(RIGHT["used"], "a100", "machine")
         self.assertEqual([row["id"] for row in self.rows(result)], ["not-optimised"])
 
     def test_what_measures_something_passes_without_a_word(self):

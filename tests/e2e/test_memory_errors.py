@@ -63,7 +63,7 @@ LAUNCH = ["--global", "64", "--local", "32", "--arg", "buffer:64:s32:iota", "--a
 class Programs(Case):
     def results(self, *options):
         self.file("p.cu", PROGRAM)
-        run = self.ok("run", "p.cu", "--gpu", "gtx480", "--json=r.json", "-q", *options)
+        run = self.ok("run", "p.cu", "--gpu", "gtx480", "--lowering", "counts", "--json=r.json", "-q", *options)
         return run, json.loads((self.folder / "r.json").read_text())
 
     def test_loads_read_zeros_and_stores_are_lost_for_any_number_of_threads(self):

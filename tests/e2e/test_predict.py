@@ -234,7 +234,7 @@ throughput = 16
         self.fails(2, *args, "--gpu", "gtx460", "--sweep", "resios.queue=random", says="no value of queue")
 
     def test_the_thesis_names_the_instructions_of_a_kernel(self):
-        result = self.kernel("--gpu", "gtx460", "--model", "resios")
+        result = self.kernel("--gpu", "gtx460", "--model", "resios", "--lowering", "counts")
         places = [(h["place"], h["class"]) for h in self.table(result, "hotspots")]
         self.assertEqual(sorted(c for _, c in places), ["load", "load", "store"])
         self.assertTrue(all(p.startswith("PTX line ") for p, _ in places), places)

@@ -306,7 +306,7 @@ class Probe(Case):
     def test_the_example_prints_samples_whose_latency_is_the_devices(self):
         source = SOURCE / "examples/probe/clock_latency.cu"
         for kind in "clock", "add", "div", "local":
-            done = self.ok("run", source, "--gpu", "k40", "-q", "--", kind)
+            done = self.ok("run", source, "--gpu", "k40", "--lowering", "counts", "-q", "--", kind)
             (self.folder / f"{kind}.txt").write_text(done.stdout)
             self.assertNotIn("nothing waits", done.stderr)
         for kind, latency in ("add", 9), ("div", 418), ("local", 32 + 9):  # the copy of the address

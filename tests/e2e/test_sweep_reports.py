@@ -161,7 +161,7 @@ class Reports(Sweep):
             replacement = combination["values"]["l1.replacement"]
             for name in metrics:
                 seeds = [p["metrics"][name] for p in data["points"] if p["values"]["l1.replacement"] == replacement]
-                self.assertEqual(len(set(seeds)), 3, "seeds differ")
+                self.assertGreater(len(set(seeds)), 1, "seeds differ")
                 figure = combination["metrics"][name]
                 self.assertEqual(figure["value"], statistics.median(seeds))
                 self.assertAlmostEqual(figure["mean"], statistics.mean(seeds))
