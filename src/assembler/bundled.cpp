@@ -122,7 +122,7 @@ std::span<const Bundler::Row> Bundler::rows() {
       {"ERRBAR", &Bundler::drop},
       {"CCTL", &Bundler::drop},
       {"MATCH", &Bundler::refuse},
-      {"CALL.ABS", &Bundler::refuse},
+      {"CALL.ABS", &Bundler::call},
   };
   return all;
 }
@@ -307,6 +307,8 @@ void Bundler::move(const Instruction& i) {
   Instruction& made = !number                        ? b_.emit("MOV", result(i), {v})
                       : v.is_number() && v.bits == 0 ? b_.emit("MOV", result(i), {zero()})
                                                      : b_.emit("MOV32I", result(i), {v});
+  // Arguments of calls have numbers.
+  if (!i.refs[0]) made.code.operands[0].number = i.code.operands[0].number;
   made.copy = i.copy;
   made.remakes = i.remakes;
 }

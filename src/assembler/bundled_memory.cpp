@@ -133,6 +133,17 @@ void Bundler::barrier(const Instruction& i) {
     b_.emit("MEMBAR", {}, {}, {{"scope", "CTA"}});
 }
 
+void Bundler::call(const Instruction& i) {
+  constexpr std::uint8_t address = 2;  // in front of the arguments
+  const auto to = static_cast<std::uint32_t>(
+      i.code.operands[static_cast<std::size_t>(i.code.form->operand("target"))].value);
+  Instruction& set = b_.emit("MOV32I", {}, {number(to)});
+  set.code.operands[0].number = address;
+  b_.emit("PRET", {}, {});
+  Instruction& jump = b_.emit("JMX", {}, {zero()});
+  jump.code.operands[static_cast<std::size_t>(jump.code.form->operand("Ra"))].number = address;
+}
+
 void Bundler::set_meeting(const Instruction& i) {
   Instruction& out = b_.emit("SSY", {}, {}, {});
   out.target = i.target;

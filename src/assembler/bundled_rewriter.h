@@ -231,6 +231,8 @@ class Bundler {
   void fence(const Instruction& i);
   void counter(const Instruction& i);
   void barrier(const Instruction& i);
+  // Of the driver: PRET says where it returns to, JMX goes there.
+  void call(const Instruction& i);
   void set_meeting(const Instruction& i);
   void meet(const Instruction& i);
 

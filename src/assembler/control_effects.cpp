@@ -211,9 +211,9 @@ bool is_one_of_names(std::string_view name, std::span<const std::string_view> na
 
 bool is_control_flow(std::string_view base) {
   constexpr std::string_view names[] = {
-      "BRA",   "BRX",  "BRXU",     "JMP",   "JMX",  "JMXU",   "CALL",      "RET",          "EXIT", "BSSY",
-      "SSY",   "SYNC", "PBK",      "BRK",   "PCNT", "CONT",   "CAL",       "JCAL",         "KIL",  "BSYNC",
-      "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE"};
+      "BRA",   "BRX",  "BRXU",     "JMP",   "JMX",  "JMXU",   "CALL",      "RET",           "EXIT", "BSSY",
+      "SSY",   "SYNC", "PBK",      "BRK",   "PCNT", "CONT",   "CAL",       "JCAL",          "KIL",  "BSYNC",
+      "BREAK", "KILL", "WARPSYNC", "YIELD", "BAR",  "PMTRIG", "NANOSLEEP", "ENDCOLLECTIVE", "PRET"};
   return is_one_of_names(base, names);
 }
 
@@ -300,7 +300,8 @@ unsigned least_stall(const machine::Instruction& code) {
   const bool old = code.generation <= 75;
   if (machine::in_bundles(code.generation)) {
     if (base == "EXIT" || base == "RET" || base == "BAR") return 15;
-    if (is_control_flow(base)) return base == "SSY" || base == "PBK" || base == "PCNT" ? 1 : 13;
+    constexpr std::string_view pushes[] = {"SSY", "PBK", "PCNT", "PRET"};
+    if (is_control_flow(base)) return is_one_of_names(base, pushes) ? 1 : 13;
     return base == "MEMBAR" ? 5 : 1;
   }
   constexpr std::string_view branches[] = {"BRA", "BRX",  "BRXU",  "JMP",  "JMX",  "JMXU",  "CALL",

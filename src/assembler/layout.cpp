@@ -225,6 +225,10 @@ machine::MadeCode encode(const Program& program) {
             (std::int64_t{first[made.target]} + behind_meeting(program, made)) *
             static_cast<std::int64_t>(machine::word_bytes);
       }
+      // Its call is the next instruction, which returns behind itself.
+      if (i.mnemonic() == "PRET")
+        i.operands[static_cast<std::size_t>(i.form->operand("target"))].value =
+            (std::int64_t{at} + 2) * static_cast<std::int64_t>(machine::word_bytes);
       if (made.address != none) out.addresses[at] = program.addresses[made.address];
       const machine::Word word = machine::encode(i);
       auto decoded = machine::decode(machine::Forms::shipped(), program.generation, word, i.address);

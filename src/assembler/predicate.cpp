@@ -21,10 +21,10 @@ constexpr std::size_t longest_end_of_loop = 7;
 
 // Lanes take part in it together, or it is no plain instruction.
 bool needs_all_lanes(const Instruction& i) {
-  constexpr std::array<std::string_view, 22> names = {
-      "BAR",       "B2R",    "SHFL", "VOTE",  "MATCH",  "REDUX",    "WARPSYNC", "BSSY",
-      "BSYNC",     "CALL",   "BPT",  "ELECT", "LDGSTS", "LDSM",     "DEPBAR",   "LDGDEPBAR",
-      "NANOSLEEP", "MEMBAR", "R2UR", "CCTL",  "ERRBAR", "CGAERRBAR"};
+  constexpr std::array<std::string_view, 24> names = {
+      "BAR",       "B2R",    "SHFL", "VOTE",  "MATCH",  "REDUX",     "WARPSYNC", "BSSY",
+      "BSYNC",     "CALL",   "BPT",  "ELECT", "LDGSTS", "LDSM",      "DEPBAR",   "LDGDEPBAR",
+      "NANOSLEEP", "MEMBAR", "R2UR", "CCTL",  "ERRBAR", "CGAERRBAR", "PRET",     "JMX"};
   const std::string_view base = base_mnemonic(i.code);
   return i.code.form->uniform || i.target != none || i.barrier != none || base == "EXIT" || base == "BRA" ||
          is_one_of_names(base, names);

@@ -38,7 +38,8 @@ class PlanBuilder {
     write(action_.result);
     if (action_.flow == machine::Flow::block_barrier)
       for (unsigned i = 0; i < view_.src_count; ++i) read(view_.src[i], reader);
-    step_.reads_all = action_.flow == machine::Flow::branch_register;
+    step_.reads_all =
+        action_.flow == machine::Flow::branch_register || action_.flow == machine::Flow::call_register;
     return std::move(step_);
   }
 

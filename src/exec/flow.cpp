@@ -5,37 +5,18 @@
 #include <bit>
 #include <span>
 
-#include "exec/splits.h"
-#include "exec/state.h"
+#include "exec/flow_parts.h"
 #include "machine/bundles.h"
 
 namespace simtlab::exec {
+
+using namespace flow_parts;
+
 namespace {
 
 using machine::Flow;
 using machine::Meeting;
 using machine::Vote;
-
-// Calls each(lane) for the lanes of a mask.
-template <class F>
-void for_lanes(std::uint32_t mask, F&& each) {
-  for (; mask != 0; mask &= mask - 1) each(static_cast<unsigned>(std::countr_zero(mask)));
-}
-
-std::uint32_t lowest_of(std::uint32_t mask) { return mask & (0 - mask); }
-
-void run(Warp& w, std::uint32_t pc, std::uint32_t lanes) {
-  w.pc = pc;
-  w.active = lanes;
-  w.active_count = static_cast<unsigned>(std::popcount(lanes));
-  if (w.ctx.mask != lanes) set_mask(w.ctx, lanes);
-}
-
-void set_aside(Warp& w, const Split& split) {
-  Splits& s = *w.splits;
-  SIMTLAB_ASSERT(s.count < s.others.size(), "a warp has at most one split a lane");
-  s.others[s.count++] = split;
-}
 
 void remove(Splits& s, std::uint32_t index) {
   std::copy(s.others.begin() + index + 1, s.others.begin() + s.count, s.others.begin() + index);
@@ -52,7 +33,9 @@ void remove(Splits& s, std::uint32_t index) {
   };
   std::string list;
   for (const Split& s : std::span(w.splits->others).first(w.splits->count)) {
-    const std::string_view what = s.state == Split::State::meets        ? (bundled ? "SYNC" : "BSYNC")
+    const bool meets = s.state == Split::State::meets;
+    const std::string_view what = meets && s.barrier == return_barrier  ? "RET"
+                                  : meets                               ? (bundled ? "SYNC" : "BSYNC")
                                   : s.state == Split::State::meets_mask ? "WARPSYNC"
                                                                         : "BAR";
     list += fmt::format("; lanes 0x{:08x} at 0x{:04x} ({})", s.mask,
@@ -77,8 +60,10 @@ bool run_ready(Warp& w) {
   return false;
 }
 
+}  // namespace
+
 // The running split has gone.
-void take_next(Block::Impl& b, Warp& w) {
+void flow_parts::take_next(Block::Impl& b, Warp& w) {
   if (run_ready(w)) return;
   run(w, w.pc, 0);
   if (w.splits->alive == 0) {
@@ -89,30 +74,7 @@ void take_next(Block::Impl& b, Warp& w) {
   }
 }
 
-// Lanes that go on, by where.
-class LaneGroups {
- public:
-  void add(std::uint32_t pc, std::uint32_t mask) {
-    Group* const found = std::find_if(groups_, groups_ + size_, [&](const Group& g) { return g.pc == pc; });
-    if (found == groups_ + size_) groups_[size_++] = {pc, 0};
-    found->mask |= mask;
-  }
-  void set_all_aside(Warp& w) const {
-    for (unsigned i = 0; i < size_; ++i) set_aside(w, {.pc = groups_[i].pc, .mask = groups_[i].mask});
-  }
-  // The first one runs.
-  void go(Warp& w) const {
-    for (unsigned i = 1; i < size_; ++i) set_aside(w, {.pc = groups_[i].pc, .mask = groups_[i].mask});
-    run(w, groups_[0].pc, groups_[0].mask);
-  }
-
- private:
-  struct Group {
-    std::uint32_t pc, mask;
-  };
-  Group groups_[warp_size + 1];
-  unsigned size_ = 0;
-};
+namespace {
 
 template <class Same>
 std::uint32_t lanes_of(const Splits& s, Same same) {
@@ -135,7 +97,7 @@ void release(Warp& w, std::uint32_t lanes, bool gather, Same same) {
   for (std::uint32_t i = 0; i < s.count;) {
     Split& x = s.others[i];
     const std::uint32_t part = same(x) ? x.mask & lanes : 0;
-    if (part != 0) groups.add(gather ? place : x.pc + 1, part);
+    if (part != 0) groups.add(gather ? place : x.pc + 1, part, level_of(s, part));
     x.mask &= ~part;
     if (x.mask == 0)
       remove(s, i);
@@ -166,13 +128,20 @@ std::uint32_t met(const Splits& s, unsigned barrier, std::uint32_t waiting) {
   return out;
 }
 
-void check_meeting(Warp& w, unsigned barrier) {
+}  // namespace
+
+void flow_parts::check_meeting(Warp& w, unsigned barrier) {
   Splits& s = *w.splits;
   const auto here = [&](const Split& x) { return x.state == Split::State::meets && x.barrier == barrier; };
   const std::uint32_t waiting = lanes_of(s, here);
   if (waiting == 0) return;
-  if (const std::uint32_t lanes = met(s, barrier, waiting); lanes != 0) release(w, lanes, false, here);
+  const std::uint32_t lanes = met(s, barrier, waiting);
+  if (lanes == 0) return;
+  release(w, lanes, false, here);
+  if (barrier == return_barrier) s.calls.leave(s.barriers, lanes);
 }
+
+namespace {
 
 void check_masks(Warp& w) {
   Splits& s = *w.splits;
@@ -259,40 +228,6 @@ void branch(Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lan
   if (must_yield) let_next_split_go(w);
 }
 
-std::uint32_t index_of(const Block::Impl& b, const Warp& w, const XInst& x, std::uint64_t address,
-                       unsigned lane) {
-  const std::optional<std::uint32_t> index = b.launch->entry->function->machine->index_of(address);
-  if (!index)
-    raise(
-        b, *x.inst, Fault::Kind::illegal_instruction, "illegal-instruction",
-        fmt::format("jump to 0x{:x}, which is no instruction of the kernel, by {} of {}", address,
-                    thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)),
-        "the register holds no address of code: a pointer to a function that was not set, or memory that was "
-        "overwritten");
-  return *index;
-}
-
-// Functions of the driver return to the next instruction.
-void branch_register(Block::Impl& b, Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lanes) {
-  const std::uint64_t base = static_cast<std::uint64_t>(a.target);
-  const std::uint64_t* const addresses = w.ctx.row64(x.src[0]);
-  std::array<std::uint32_t, system_call_count> calls{};
-  LaneGroups groups;
-  for_lanes(lanes, [&](unsigned lane) {
-    const std::uint64_t to = addresses[lane] + base;
-    if (const unsigned call = system_call_of(to); call != 0) {
-      calls[call] |= 1u << lane;
-      groups.add(w.pc + 1, 1u << lane);
-    } else {
-      groups.add(index_of(b, w, x, to, lane), 1u << lane);
-    }
-  });
-  for (unsigned call = 1; call < calls.size(); ++call)
-    if (calls[call] != 0) call_system(w, x, call, calls[call]);
-  if (const std::uint32_t others = w.active & ~lanes; others != 0) groups.add(w.pc + 1, others);
-  groups.go(w);
-}
-
 // `split` waits, and goes on behind `before`; the other active lanes go on.
 void wait(Block::Impl& b, Warp& w, Split split, std::uint32_t before) {
   const std::uint32_t others = w.active & ~split.mask;
@@ -312,47 +247,41 @@ void wait(Block::Impl& b, Warp& w, Split split, std::uint32_t before) {
 }
 
 // The lanes will meet at the barrier.
-void expect(Warp& w, unsigned barrier, std::uint32_t lanes) {
+void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
   Splits::View& view = w.splits->barriers[barrier];
   if (lanes == ~0u)
     view.fill(lanes);
   else
     for_lanes(lanes, [&](unsigned lane) { view[lane] = lanes; });
-}
-void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
-  expect(w, barrier, lanes);
   ++w.pc;
 }
 
+}  // namespace
+
 // The lanes are no longer waited for.
-void drop(Warp& w, unsigned barrier, std::uint32_t lanes) {
-  Splits::View& view = w.splits->barriers[barrier];
-  std::uint32_t sets = 0;
-  for_lanes(lanes, [&](unsigned lane) { sets |= view[lane]; });
-  for_lanes(sets, [&](unsigned lane) { view[lane] &= ~lanes; });
+void flow_parts::drop(Warp& w, unsigned barrier, std::uint32_t lanes) {
+  Splits& s = *w.splits;
+  if (s.calls.empty()) {
+    Splits::View& view = s.barriers[barrier];
+    std::uint32_t sets = 0;
+    for_lanes(lanes, [&](unsigned lane) { sets |= view[lane]; });
+    for_lanes(sets, [&](unsigned lane) { view[lane] &= ~lanes; });
+  } else {
+    s.calls.forget(s.barriers, barrier, level_of(s, lanes), lanes);
+  }
   check_meeting(w, barrier);
 }
 
-// They go on at the action's target, at the next instruction, or at the address in a register, which is the
-// same for all that meet: where the call was.
-void meet(Block::Impl& b, Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lanes) {
-  Splits& s = *w.splits;
+namespace {
+
+// They go on at the action's target, or at the next instruction.
+void meet(Block::Impl& b, Warp& w, const machine::Action& a, std::uint32_t lanes) {
   const unsigned barrier = a.barrier;
-  std::uint32_t next = a.target < 0 ? w.pc + 1 : static_cast<std::uint32_t>(a.target);
-  if (a.operand.kind != ptx::OperandKind::none) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    next = index_of(b, w, x, w.ctx.row64(x.src[0])[lane], lane);
-  }
+  const std::uint32_t next = a.target < 0 ? w.pc + 1 : static_cast<std::uint32_t>(a.target);
   for (unsigned inner = 1; inner <= a.leaves; ++inner) drop(w, barrier + inner, lanes);
-  // Mostly all lanes of the set arrive together.
-  if (lanes == w.active) {
-    std::uint32_t differs = 0;
-    for (unsigned lane = 0; lane < warp_size; ++lane)
-      differs |= ((s.barriers[barrier][lane] & s.alive) ^ lanes) & w.ctx.lanes[lane];
-    if (differs == 0) {
-      w.pc = next;
-      return;
-    }
+  if (all_meet(w, barrier, lanes)) {
+    w.pc = next;
+    return;
   }
   wait(b, w, {.mask = lanes, .state = Split::State::meets, .barrier = static_cast<std::uint8_t>(barrier)},
        next - 1);
@@ -470,7 +399,12 @@ void wait_no_longer(Warp& w) {
     });
     if (gone == 0) continue;
     release(w, gone, false, here);
-    for (std::uint32_t& lanes : view) lanes &= ~gone;
+    if (s.calls.empty())
+      for (std::uint32_t& lanes : view) lanes &= ~gone;
+    else
+      for_lanes(gone,
+                [&](unsigned lane) { s.calls.forget(s.barriers, barrier, s.calls.level(lane), 1u << lane); });
+    if (barrier == return_barrier) s.calls.leave(s.barriers, gone);
   }
 }
 
@@ -499,11 +433,17 @@ void flow(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t guarded) {
     case Flow::branch_register: branch_register(b, w, x, a, lanes); break;
     case Flow::exit: exit_lanes(b, w, lanes); break;
     case Flow::call:
-      expect(w, a.barrier, lanes);
+      enter_call(b, w, x, a.barrier, lanes, w.pc + 1);
       branch(w, x, a, lanes);
       break;
+    case Flow::set_return:
+      enter_call(b, w, x, a.barrier, lanes, static_cast<std::uint32_t>(a.target));
+      ++w.pc;
+      break;
+    case Flow::call_register: call_register(b, w, x, a, lanes); break;
+    case Flow::go_back: go_back(b, w, x, a, lanes); break;
     case Flow::set_barrier: set_barrier(w, a.barrier, lanes); break;
-    case Flow::meet: meet(b, w, x, a, lanes); break;
+    case Flow::meet: meet(b, w, a, lanes); break;
     case Flow::leave_barrier: leave_barrier(w, a.barrier, lanes); break;
     case Flow::read_barrier: read_barrier(w, x, a, lanes); break;
     case Flow::write_barrier: write_barrier(w, x, a.barrier, lanes); break;

@@ -20,12 +20,15 @@
 #include <array>
 #include <cstdint>
 
+#include "exec/calls.h"
+
 namespace simtlab::exec {
 
 struct Warp;
 struct XInst;
 
-inline constexpr unsigned convergence_barriers = 16;
+// The last one is where the lanes of a call meet when they return (calls.h): no code names it.
+inline constexpr unsigned convergence_barriers = 17, return_barrier = convergence_barriers - 1;
 // Instructions of a split until it must let others go.
 inline constexpr std::uint32_t longest_turn = 8192;
 // Turns that lanes take while others wait for them at a convergence barrier.
@@ -43,7 +46,7 @@ struct Split {
 };
 
 struct Splits {
-  using View = std::array<std::uint32_t, 32>;
+  using View = LaneSets;
   alignas(64) std::array<View, convergence_barriers> barriers{};  // the set in each lane's view
   View returns{};                                                 // where a lane goes on behind ENDCOLLECTIVE
   std::array<Split, 32> others{};                                 // beside the running one
@@ -51,15 +54,17 @@ struct Splits {
   std::uint32_t alive = 0;  // lanes that have not exited
   std::uint32_t turn = 0;   // instructions of the running split, in steps of those who count
   std::uint32_t turns = 0;  // since lanes began to wait at a convergence barrier
+  Calls calls;
 
   bool same_place(const Splits& other) const {
     return count == other.count && alive == other.alive && turns == other.turns &&
-           barriers == other.barriers &&
+           barriers == other.barriers && calls == other.calls &&
            std::equal(others.begin(), others.begin() + count, other.others.begin());
   }
   void clear(std::uint32_t lanes) {
     barriers = {};
     returns.fill(no_return);
+    calls.clear();
     count = turn = turns = 0;
     alive = lanes;
   }

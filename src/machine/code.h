@@ -21,7 +21,10 @@ enum class Flow : std::uint8_t {
   next,
   branch,           // to Action::target
   branch_register,  // to the address in a register pair, plus Action::target; may be a system call
-  call,             // to Action::target; the lanes will meet at the barrier when they return
+  call,             // to Action::target; go_back returns to the next instruction
+  set_return,       // the next instruction is a call that returns to Action::target
+  call_register,    // to the address in a register pair, plus Action::target
+  go_back,          // the lanes of a call return together
   exit,
   set_barrier,    // BSSY: the active lanes are those that will meet at the barrier
   meet,           // BSYNC: waits for them
@@ -79,11 +82,12 @@ struct Action {
   Vote vote = Vote::none;
   Meeting meeting = Meeting::plain;
   bool uniform = false;      // of the uniform datapath: for the warp, whatever lanes are active
-  std::uint8_t barrier = 0;  // convergence barrier
+  std::uint8_t barrier = 0;  // convergence barrier; call, set_return: how many the caller has in use
   bool clear = false;        // read_barrier: and empties it
-  std::uint8_t leaves = 0;   // meet: so many barriers behind it are no longer waited at
-  // branch, call, meet (-1: the next one; with an operand: where it says): index of the instruction;
-  // branch_register: bytes that are added;
+  // meet: so many barriers behind it are no longer waited at; go_back: the first ones
+  std::uint8_t leaves = 0;
+  // branch, call, set_return, meet (-1: the next one): index of the instruction;
+  // branch_register, call_register: bytes that are added;
   // meet_mask, collective: address
   std::int64_t target = 0;
   ptx::Operand operand;    // mask, address or value, where the flow needs one
@@ -121,6 +125,8 @@ struct Code {
   std::vector<std::uint32_t> ptx_lines;
   std::shared_ptr<const PtxLines> ptx;
   std::vector<FunctionPlace> functions;  // by address
+  // Where functions of the kernel's own section begin, in ascending order: what its registers may call
+  std::vector<std::uint32_t> entries;
   // It calls functions that save registers, and neither it nor the file says how deep: it may recurse.
   bool unknown_depth = false;
 

@@ -55,9 +55,19 @@ std::uint64_t number_of(const OperandForm& form, const Operand& o, unsigned gene
   }
 }
 
-void put_operand(Word& word, const OperandForm& form, const Operand& o, unsigned generation,
+// What is added to a register is an address as files have it (decode.cpp).
+std::uint64_t added_number(const OperandForm& form, const Operand& o, unsigned generation,
+                           std::uint32_t address) {
+  const std::int64_t next = address_in_file(generation, address) + static_cast<std::int64_t>(bundled_bytes);
+  return static_cast<std::uint64_t>(form.kind == OperandKind::absolute ? o.value : o.value - next);
+}
+
+void put_operand(Word& word, const Form& whole, std::size_t i, const Operand& o, unsigned generation,
                  std::uint32_t address) {
-  put(word, form.bits, number_of(form, o, generation, address));
+  const OperandForm& form = whole.operands[i];
+  const bool added = whole.bundled() && i > 0 && whole.operands[i - 1].register_pair;
+  put(word, form.bits,
+      added ? added_number(form, o, generation, address) : number_of(form, o, generation, address));
   if (form.kind == OperandKind::constant) put(word, form.bank, bank_bits, o.number);
   put_flag(word, form.negate, o.negated);
   put_flag(word, form.absolute, o.absolute);
@@ -99,7 +109,7 @@ Word encode(const Instruction& instruction) {
     put(word, guard + 3, 1, instruction.guard_negated ? 1 : 0);
   }
   for (std::size_t i = 0; i < form.operands.size(); ++i)
-    put_operand(word, form.operands[i], instruction.operands[i], instruction.generation, instruction.address);
+    put_operand(word, form, i, instruction.operands[i], instruction.generation, instruction.address);
   for (std::size_t i = 0; i < form.fields.size(); ++i)
     if ((form.views >> i & 1u) == 0) put(word, form.fields[i]->bits, instruction.fields[i]);
   put_control(word, instruction.control);

@@ -37,6 +37,8 @@ std::optional<Token> taken_by(std::string_view name) {
 }
 bool is_call(std::string_view name) { return name == "CAL" || name == "JCAL"; }
 
+bool is_unconditional(const Instruction& i) { return i.always() && i.field("test", 15) == 15; }
+
 std::optional<std::int64_t> target_of(const Instruction& i) {
   for (std::size_t k = 0; k < i.operand_count(); ++k)
     if (i.operands[k].kind == OperandKind::target || i.operands[k].kind == OperandKind::absolute)
@@ -57,8 +59,9 @@ constexpr std::size_t most_states = 8;
 
 class Finder {
  public:
-  Finder(std::span<const Instruction> code, const BranchTable& branches, const std::string& kernel)
-      : code_(code), branches_(branches), kernel_(kernel), states_(code.size()) {}
+  Finder(std::span<const Instruction> code, const BranchTable& branches,
+         std::span<const std::uint32_t> functions, const std::string& kernel)
+      : code_(code), branches_(branches), functions_(functions), kernel_(kernel), states_(code.size()) {}
 
   FlowStack find() {
     if (!needs_one()) return {};
@@ -72,10 +75,8 @@ class Finder {
       }
       if (!settle_switch()) break;
     }
-    place_functions();
     for (std::size_t i = 0; i < code_.size(); ++i)
       if (!states_[i].empty()) number(i);
-    out_.functions = static_cast<std::uint32_t>(functions_.size());
     return std::move(out_);
   }
 
@@ -83,7 +84,7 @@ class Finder {
   bool needs_one() const {
     return std::ranges::any_of(code_, [](const Instruction& i) {
       const std::string_view name = i.mnemonic();
-      return pushed_by(name) || taken_by(name) || is_call(name) || name == "RET";
+      return pushed_by(name) || taken_by(name) || is_call(name) || name == "RET" || name == "PRET";
     });
   }
 
@@ -129,7 +130,7 @@ class Finder {
     const std::string_view name = inst.mnemonic();
     State next = state;
     bool goes_on = true;
-    const auto always_leaves = [&] { goes_on = !inst.always() || inst.field("test", 15) != 15; };
+    const auto always_leaves = [&] { goes_on = !is_unconditional(inst); };
     if (const auto token = pushed_by(name)) {
       next.stack.push_back({*token, target_of(inst).value_or(0)});
       if (next.stack.size() > most_depth) refuse(i, "nests deeper than 16 places of meeting");
@@ -163,17 +164,22 @@ class Finder {
     const auto target = target_of(code_[i]);
     if (!target) refuse(i, "calls what a register says, which is not executed on this generation");
     const auto entry = static_cast<std::uint32_t>(index_of(i, *target));
-    calls_.push_back({i, entry});
-    functions_.try_emplace(entry, static_cast<std::uint32_t>(functions_.size()));
     reach(entry, {entry, {}});
   }
 
-  // PRET L; JMX R; L: calls what a register says. Functions of the driver push nothing.
+  // PRET L; JMX R: calls a function of the driver, and PRET L; BRX R one of the program, which goes on at L.
   void call_by_register(std::size_t i, const State& state) {
     const std::size_t back = index_of(i, target_of(code_[i]).value_or(-1));
-    if (i + 1 >= code_.size() || code_[i + 1].mnemonic() != "JMX" || back != i + 2)
-      refuse(i, "calls a function of the program by its address, which is not executed on this generation");
+    const std::string_view next = i + 1 < code_.size() ? code_[i + 1].mnemonic() : "";
+    if ((next != "JMX" && next != "BRX") || !is_unconditional(code_[i]) || !is_unconditional(code_[i + 1]))
+      refuse(i, "is no call by a register: no JMX or BRX is behind it");
+    if (next == "BRX") {
+      if (functions_.empty())
+        refuse(i, "calls a function by its address, and the file does not say where functions begin");
+      for (const std::uint32_t entry : functions_) reach(entry, {entry, {}});
+    }
     if (states_[i + 1].empty()) states_[i + 1].push_back(state);
+    out_.effects[i + 1].calls = true;
     reach(back, state);
   }
 
@@ -207,43 +213,19 @@ class Finder {
     return false;
   }
 
-  // Each function's first barrier is behind all that its callers have set, and behind that of its calls.
-  void place_functions() {
-    for (;;) {
-      bool changed = false;
-      for (const auto& [at, entry] : calls_) {
-        const States& from = states_[at];
-        const std::uint32_t caller = from.front().function;
-        const std::size_t depth = base_of(caller) + deepest(from) + 1;
-        // A change in round n needs n nested calls: this ends also where a function calls itself.
-        if (depth > most_depth) refuse(at, "nests deeper than 16 places of meeting, or calls itself");
-        if (depth > bases_[entry] || !bases_.contains(entry)) {
-          bases_[entry] = std::max(bases_[entry], depth);
-          changed = true;
-        }
-      }
-      if (!changed) return;
-    }
-  }
-  std::size_t base_of(std::uint32_t function) const {
-    const auto known = bases_.find(function);
-    return known == bases_.end() ? 0 : known->second;
-  }
   void number(std::size_t i) {
     const std::string_view name = code_[i].mnemonic();
     const States& states = states_[i];
     const State& state = states.front();
-    const std::size_t base = base_of(state.function);
     StackEffect& effect = out_.effects[i];
     if (pushed_by(name)) {
-      const std::size_t depth = base + state.stack.size();
+      const std::size_t depth = state.stack.size();
       if (std::ranges::any_of(states, [&](const State& s) { return s.stack.size() != state.stack.size(); }))
         refuse(i, "pushes to other places on the stack of branches by another way");
-      if (depth >= most_depth) refuse(i, "nests deeper than 16 places of meeting");
       effect.barrier = static_cast<std::uint8_t>(depth);
     } else if (const auto wanted = taken_by(name)) {
       const std::size_t depth = found(state.stack, *wanted);
-      effect.barrier = static_cast<std::uint8_t>(base + depth - 1);
+      effect.barrier = static_cast<std::uint8_t>(depth - 1);
       effect.target = state.stack[depth - 1].target;
       // To leave a barrier where lanes are not waited for changes nothing.
       std::size_t leaves = 0;
@@ -253,39 +235,29 @@ class Finder {
         leaves = std::max(leaves, other.stack.size() - depth);
       }
       effect.leaves = static_cast<std::uint8_t>(leaves);
-    } else if (is_call(name)) {
-      const auto entry = static_cast<std::uint32_t>(index_of(i, *target_of(code_[i])));
-      effect.returns = functions_.at(entry);
-      effect.barrier = static_cast<std::uint8_t>(bases_.at(entry) - 1);
+    } else if (is_call(name) || name == "PRET") {
+      effect.barrier = static_cast<std::uint8_t>(deepest(states));
+      if (name == "PRET") effect.target = *target_of(code_[i]);
     } else if (name == "RET") {
-      effect.returns = functions_.at(state.function);
-      effect.barrier = static_cast<std::uint8_t>(base - 1);
       effect.leaves = static_cast<std::uint8_t>(deepest(states));
     }
   }
 
-  struct Call {
-    std::size_t at = 0;
-    std::uint32_t entry = 0;
-  };
-
   std::span<const Instruction> code_;
   const BranchTable& branches_;
+  std::span<const std::uint32_t> functions_;
   const std::string& kernel_;
   FlowStack out_;
   std::vector<States> states_;
   std::vector<std::pair<std::size_t, State>> left_;
   std::map<std::size_t, State> switches_;  // targets that may be, with what is on the stack there
-  std::vector<Call> calls_;
-  std::map<std::uint32_t, std::uint32_t> functions_;  // numbers of functions, by where they begin
-  std::map<std::uint32_t, std::size_t> bases_;        // barriers before those of a function
 };
 
 }  // namespace
 
 FlowStack find_flow_stack(std::span<const Instruction> code, const BranchTable& branches,
-                          const std::string& kernel) {
-  return Finder(code, branches, kernel).find();
+                          std::span<const std::uint32_t> functions, const std::string& kernel) {
+  return Finder(code, branches, functions, kernel).find();
 }
 
 }  // namespace simtlab::machine

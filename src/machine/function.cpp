@@ -1,5 +1,6 @@
 #include "machine/function.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ bool may_recurse(const std::vector<Instruction>& code) {
   const auto any = [&](std::string_view prefix) {
     return std::ranges::any_of(code, [&](const Instruction& i) { return i.mnemonic().starts_with(prefix); });
   };
-  return any("CALL") && any("STL");
+  return (any("CAL") || any("JCAL") || any("PRET")) && any("STL");
 }
 
 // How many registers the code names.
@@ -122,15 +123,15 @@ void place_targets(ptx::Function& f, Code& code, const std::string& file) {
   const auto size = static_cast<std::int64_t>(f.code.size());
   for (std::size_t i = 0; i < code.actions.size(); ++i) {
     Action& a = code.actions[i];
-    const bool waits = a.flow == Flow::meet && a.target >= 0 && a.operand.kind == ptx::OperandKind::none;
-    if (a.flow != Flow::branch && a.flow != Flow::call && !waits) continue;
+    const bool later = (a.flow == Flow::meet && a.target >= 0) || a.flow == Flow::set_return;
+    if (a.flow != Flow::branch && a.flow != Flow::call && !later) continue;
     if (a.target < 0 || a.target % static_cast<std::int64_t>(word_bytes) != 0 ||
         a.target / static_cast<std::int64_t>(word_bytes) >= size)
       damaged(file, fmt::format("the branch at 0x{:04x} of kernel {} leaves its code",
                                 address_in_file(code.generation, static_cast<std::int64_t>(i * word_bytes)),
                                 f.name));
     a.target /= static_cast<std::int64_t>(word_bytes);
-    if (!waits) f.code[i].target = static_cast<std::uint32_t>(a.target);
+    if (!later) f.code[i].target = static_cast<std::uint32_t>(a.target);
   }
 }
 
@@ -157,12 +158,23 @@ BranchTable branches_of(const ImageKernel& kernel, unsigned generation) {
   return out;
 }
 
+// Functions behind the kernel in its section.
+std::vector<std::uint32_t> entries_of(const Image& image, const ImageKernel& kernel) {
+  std::vector<std::uint32_t> out;
+  const std::uint64_t most = kernel.words.size() / instructions_a_bundle * bundle_bytes;
+  for (const ElfSymbol& s : image.elf.symbols)
+    if (s.section == kernel.section && s.type == STT_FUNC && s.value != 0 && s.value < most)
+      out.push_back(static_cast<std::uint32_t>(
+          address_of_file(image.generation, static_cast<std::int64_t>(s.value)) / std::int64_t{word_bytes}));
+  std::ranges::sort(out);
+  return out;
+}
+
 // What the rows of a frame hold, by the code, and what is on its stack of branches.
 FlowStack lay_out(ptx::Function& f, Code& code, const BranchTable& branches) {
   code.layout = layout_of(code.instructions);
   FlowStack stack;
-  if (in_bundles(code.generation)) stack = find_flow_stack(code.instructions, branches, f.name);
-  code.layout.rows += 2 * stack.functions;
+  if (in_bundles(code.generation)) stack = find_flow_stack(code.instructions, branches, code.entries, f.name);
   f.reg_rows = f.total_reg_rows = code.layout.rows;
   f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
   f.code.reserve(code.instructions.size());
@@ -233,6 +245,7 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   if (code->unknown_depth) f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
   const BranchTable branches =
       in_bundles(image.generation) ? branches_of(kernel, image.generation) : BranchTable{};
+  if (in_bundles(image.generation)) code->entries = entries_of(image, kernel);
   const FlowStack stack = lay_out(f, *code, branches);
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
   if (const auto bank = image.elf.section_number(".nv.constant0." + kernel.name))

@@ -34,42 +34,39 @@ void meet(Translator& t) {
   t.action().leaves = t.stack().leaves;
 }
 
-std::int64_t next_in_file(const Translator& t) {
-  const Instruction& i = t.instruction();
-  return address_in_file(i.generation, std::int64_t{i.address} + static_cast<std::int64_t>(word_bytes));
-}
-
 void call(Translator& t) {
-  const std::int64_t target = t.operand("target").value;
-  const auto back = static_cast<std::uint64_t>(next_in_file(t));
-  t.emit(Op::mov, Type::b64, {t.return_address()}, {t.number(back, 8)});
-  set_flow(t, Flow::call, target);
+  if (t.has("c")) t.refuse("calls what a constant says, which is not executed");
+  set_flow(t, Flow::call, t.operand("target").value);
   t.action().barrier = t.stack().barrier;
 }
 
-// The lanes of a call go on together.
-void go_back(Translator& t) {
-  set_flow(t, Flow::meet);
-  t.action().operand = t.return_address();
+// JMX or BRX behind it calls.
+void set_return(Translator& t) {
+  if (t.has("c")) t.refuse("takes its place from a constant, which is not executed");
+  set_flow(t, Flow::set_return, t.stack().target);
   t.action().barrier = t.stack().barrier;
+}
+
+void go_back(Translator& t) {
+  set_flow(t, Flow::go_back);
   t.action().leaves = t.stack().leaves;
 }
 
-// A register has the distance from a place in the code, which is an address as files have them.
+// A register has the distance from a place in the code, which is an address as files have them: of a place
+// in a table, or of a function.
 void branch_by_table(Translator& t) {
   if (!t.has("Ra")) t.refuse("goes where a constant says, which is not executed");
-  set_flow(t, Flow::branch_register, t.operand("target").value);
+  set_flow(t, t.stack().calls ? Flow::call_register : Flow::branch_register, t.operand("target").value);
   const ptx::Operand wide = t.temporary_wide();
   const ptx::Operand from = t.raw(t.operand("Ra"));
   t.emit(Op::cvt, Type::s64, {wide}, {from}).stype = Type::s32;
   t.action().operand = wide;
 }
 
-// A function of the driver: what constant bank 4 holds of its address are the lower 32 bits. It returns to
-// the next instruction, which PRET has named (flow_stack.cpp).
+// A function of the driver: what constant bank 4 holds of its address are the lower 32 bits.
 void call_driver(Translator& t) {
   if (!t.has("Ra")) t.refuse("goes where a constant says, which is not executed");
-  set_flow(t, Flow::branch_register, t.operand("target").value);
+  set_flow(t, t.stack().calls ? Flow::call_register : Flow::branch_register, t.operand("target").value);
   // The arguments of printf are in local memory.
   constexpr std::uint8_t second_pointer = 6;
   if (has_low_windows(t.instruction().generation) && t.has_register(second_pointer + 1)) {
@@ -98,7 +95,7 @@ std::span<const SemanticsRow> bundled_control_semantics() {
       {"JMP", branch},
       {"BRX", branch_by_table},
       {"JMX", call_driver},
-      {"PRET", nothing},
+      {"PRET", set_return},
       {"SSY", push},
       {"PBK", push},
       {"PCNT", push},

@@ -188,10 +188,6 @@ ptx::Operand Translator::bank_address(std::uint8_t bank, std::uint32_t offset) {
   return {.kind = ptx::OperandKind::imm, .bytes = 8, .index = it->second};
 }
 
-ptx::Operand Translator::return_address() const {
-  return row(layout_.temporary + most_temporary_rows + 2 * stack_.returns, 8);
-}
-
 ptx::Operand Translator::last_result() {
   if (code_.operations.size() == action_.first) refuse("has no result to set flags by");
   ptx::Operand& out = code_.operations.back().dst[0];

@@ -63,8 +63,6 @@ class Translator {
   void know_flags() { knows_flags_ = true; }
   // The 32-bit result of the last operation, a value also where nobody reads it.
   ptx::Operand last_result();
-  // The two rows where a function of old generations keeps the address that it returns to.
-  ptx::Operand return_address() const;
   unsigned field(Name name, unsigned otherwise = 0) const { return instruction_->field(name, otherwise); }
   // The word of a modifier: "ANY"; empty if it has none, or the form has no such modifier.
   std::string_view word(Name field) const;

@@ -66,8 +66,8 @@ INSTANTIATE_TEST_SUITE_P(, LateResults,
                                          "memory.sm_80", "memory.sm_90", "integers.sm_70", "integers.sm_75",
                                          "integers.sm_80", "integers.sm_90", "floating_70.sm_70",
                                          "floating_70.sm_75", "floating_70.sm_80", "floating_70.sm_86",
-                                         "floating_70.sm_89", "floating_70.sm_90", "recursion.sm_80",
-                                         "predicates.sm_80"),
+                                         "floating_70.sm_89", "floating_70.sm_90", "recursion.sm_50",
+                                         "recursion.sm_61", "recursion.sm_80", "predicates.sm_80"),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::ranges::replace(name, '.', '_');

@@ -126,7 +126,41 @@ class MachineCode : public testing::TestWithParam<unsigned> {
         ++shown;
       }
   }
+  void expect_recursion() const;
+  void expect_overflow() const;
 };
+
+void MachineCode::expect_recursion() const {
+  const Case c{"recursion", "recursion", 64};
+  const Words in = input_of(c), got = run(cubin("recursion"), c);
+  for (unsigned t = 0; t < 64; ++t) {
+    std::uint32_t want = 1;
+    for (std::uint32_t n = 2; n <= (in[t] & 7); ++n) want = want * n + n - 1;
+    EXPECT_EQ(got[t * 8], want) << "thread " << t;
+  }
+}
+
+void MachineCode::expect_overflow() const {
+  // Seven calls have no room in it.
+  const Case small{
+      .file = "recursion", .kernel = "recursion", .threads = 64, .stack = GetParam() < 70 ? 32u : 64u};
+  try {
+    run(cubin(small.file), small);
+    FAIL() << small.stack << " bytes suffice";
+  } catch (const Fault& e) {
+    EXPECT_EQ(e.kind(), Fault::Kind::stack_overflow);
+    EXPECT_EQ(e.id(), "stack-overflow");
+    const std::string text = e.format();
+    for (const std::string& part :
+         {fmt::format("stack of {} bytes a thread", small.stack), std::string("of kernel recursion"),
+          std::string("cudaLimitStackSize"), std::string("thread (")})
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  }
+  Case large = small;
+  large.stack = 100'000;
+  EXPECT_EQ(run(cubin(large.file), large), run(cubin("recursion"), {"recursion", "recursion", 64}));
+}
+
 INSTANTIATE_TEST_SUITE_P(, MachineCode, testing::Values(75u, 80u, 90u),
                          [](const auto& instance) { return "sm_" + std::to_string(instance.param); });
 
@@ -182,6 +216,7 @@ INSTANTIATE_TEST_SUITE_P(, BundledMachineCode, testing::Values(50u, 61u),
                          [](const auto& instance) { return "sm_" + std::to_string(instance.param); });
 TEST_P(BundledMachineCode, ConstantBanks) { expect_same({"calls", "constants", 64}); }
 TEST_P(BundledMachineCode, FunctionsOfTheDriver) { expect_same({"calls", "driver", 64}); }
+TEST_P(BundledMachineCode, CallsAndJumpsThroughTables) { expect_same({"calls", "calls", 64}); }
 
 // PTX text runs in other ways here: what the program means is computed.
 TEST_P(MachineCode, LanesMeetFromTwoPlaces) {
@@ -201,33 +236,10 @@ TEST_P(MachineCode, LanesMeetFromTwoPlaces) {
 }
 
 // PTX text may not do it.
-TEST_P(MachineCode, FunctionsCallThemselves) {
-  const Case c{"recursion", "recursion", 64};
-  const Words in = input_of(c), got = run(cubin("recursion"), c);
-  for (unsigned t = 0; t < 64; ++t) {
-    std::uint32_t want = 1;
-    for (std::uint32_t n = 2; n <= (in[t] & 7); ++n) want = want * n + n - 1;
-    EXPECT_EQ(got[t * 8], want) << "thread " << t;
-  }
-}
-
-TEST_P(MachineCode, AStackThatIsTooSmallOverflows) {
-  const Case small{.file = "recursion", .kernel = "recursion", .threads = 64, .stack = 64};
-  try {
-    run(cubin(small.file), small);
-    FAIL() << "seven calls have no room in 64 bytes";
-  } catch (const Fault& e) {
-    EXPECT_EQ(e.kind(), Fault::Kind::stack_overflow);
-    EXPECT_EQ(e.id(), "stack-overflow");
-    const std::string text = e.format();
-    for (const char* part :
-         {"stack of 64 bytes a thread", "of kernel recursion", "cudaLimitStackSize", "thread ("})
-      EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
-  }
-  Case large = small;
-  large.stack = 100'000;
-  EXPECT_EQ(run(cubin(large.file), large), run(cubin("recursion"), {"recursion", "recursion", 64}));
-}
+TEST_P(MachineCode, FunctionsCallThemselves) { expect_recursion(); }
+TEST_P(BundledMachineCode, FunctionsCallThemselves) { expect_recursion(); }
+TEST_P(MachineCode, AStackThatIsTooSmallOverflows) { expect_overflow(); }
+TEST_P(BundledMachineCode, AStackThatIsTooSmallOverflows) { expect_overflow(); }
 
 // The address of a function that one kernel leaves in memory is that of the same function in another.
 TEST_P(MachineCode, FunctionsHaveOneAddressInAllKernels) {
