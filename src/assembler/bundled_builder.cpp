@@ -11,6 +11,12 @@ constexpr std::uint32_t one_half = 1u << 16;
 
 }  // namespace
 
+BundledBuilder::BundledBuilder(Program& program, unsigned generation)
+    : program_(program), out_(program, generation), generation_(generation) {
+  for (const std::uint64_t bits : program.literals)
+    literals_.try_emplace(bits, static_cast<std::uint32_t>(literals_.size()));
+}
+
 void BundledBuilder::stand_for(const Instruction& i) {
   origin_.line = i.line;
   origin_.file = i.file;
@@ -58,10 +64,10 @@ Value BundledBuilder::shared(std::string_view name, std::initializer_list<Value>
 
 Value BundledBuilder::literal(const Value& number) {
   const std::uint64_t bits = number.wide ? number.bits : number.bits & 0xffffffffu;
-  std::size_t at = 0;
-  while (at < program_.literals.size() && program_.literals[at] != bits) ++at;
-  if (at == program_.literals.size()) program_.literals.push_back(bits);
-  Value out = parameter(static_cast<std::uint32_t>(8 * at), number.wide);
+  std::vector<std::uint64_t>& all = program_.literals;
+  const auto [place, fresh] = literals_.try_emplace(bits, static_cast<std::uint32_t>(all.size()));
+  if (fresh) all.push_back(bits);
+  Value out = parameter(8 * place->second, number.wide);
   out.bank = 2;
   out.negated = number.negated;
   out.absolute = number.absolute;

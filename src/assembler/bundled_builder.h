@@ -19,8 +19,7 @@ struct Flags {
 
 class BundledBuilder {
  public:
-  BundledBuilder(Program& program, unsigned generation)
-      : program_(program), out_(program, generation), generation_(generation) {}
+  BundledBuilder(Program& program, unsigned generation);
 
   Builder& out() { return out_; }
   unsigned generation() const { return generation_; }
@@ -92,9 +91,10 @@ class BundledBuilder {
   Builder out_;
   unsigned generation_;
   ptx::Inst origin_;
-  std::vector<bool> short_;                         // by register
-  std::vector<std::uint32_t> versions_;             // how often it has been written in this block
-  std::map<std::vector<std::uint64_t>, Ref> made_;  // by what shared() is asked for
+  std::vector<bool> short_;                          // by register
+  std::vector<std::uint32_t> versions_;              // how often it has been written in this block
+  std::map<std::vector<std::uint64_t>, Ref> made_;   // by what shared() is asked for
+  std::map<std::uint64_t, std::uint32_t> literals_;  // places in Program::literals
 };
 
 inline Ref part_of(const Ref& wide, unsigned part) {

@@ -4,19 +4,10 @@
 #include <utility>
 
 #include "assembler/bundled_rewriter.h"
+#include "machine/logic_table.h"
 
 namespace simtlab::assembler {
 namespace {
-
-// The table of three inputs where one of them has always this value.
-unsigned with_input(unsigned table, unsigned input, bool value) {
-  unsigned out = 0;
-  for (unsigned k = 0; k < 8; ++k) {
-    const unsigned bit = 1u << (2 - input), from = value ? k | bit : k & ~bit;
-    out |= (table >> from & 1u) << k;
-  }
-  return out;
-}
 
 // The table with two of its inputs in each other's places.
 unsigned with_swapped(unsigned table, unsigned one, unsigned other) {
@@ -112,12 +103,13 @@ void Bundler::emit_logic(Ref d, Ref p, unsigned table, const std::vector<Value>&
   }
   for (unsigned k = 0; k < 3; ++k) {
     const auto bits = known_number(v[k]);
-    if (bits && *bits == 0) table = with_input(table, k, false);
-    if (bits && *bits == 0xffffffffu) table = with_input(table, k, true);
+    if (bits && *bits == 0) table = machine::with_constant(table, k, false);
+    if (bits && *bits == 0xffffffffu) table = machine::with_constant(table, k, true);
   }
   std::vector<unsigned> inputs;
   for (unsigned k = 0; k < 3; ++k)
-    if (with_input(table, k, false) != with_input(table, k, true)) inputs.push_back(k);
+    if (machine::with_constant(table, k, false) != machine::with_constant(table, k, true))
+      inputs.push_back(k);
   if (inputs.size() == 3) return three_inputs(d, p, table, v);
   if (inputs.size() == 2 && two_inputs(d, p, table, v[inputs[0]], v[inputs[1]], inputs)) return;
   if (inputs.size() == 1 && !p) {
@@ -330,7 +322,7 @@ void Bundler::predicate_logic(const Instruction& i) {
   const Inputs inputs = {condition(i, "Pa"), condition(i, "Pb"), condition(i, "Pc")};
   unsigned reduced = table;
   for (unsigned k = 0; k < 3; ++k)
-    if (!inputs[k].ref) reduced = with_input(reduced, k, !inputs[k].inverted);
+    if (!inputs[k].ref) reduced = machine::with_constant(reduced, k, !inputs[k].inverted);
   const auto choice = predicate_choice(inputs, reduced);
   if (!choice) throw GivenUp{"a table over predicates"};
   Instruction& set = b_.emit(

@@ -1,4 +1,5 @@
 // Logic, shifts, bits, moves, predicates.
+#include "machine/logic_table.h"
 #include "machine/semantics_common.h"
 #include "ptx/machine_ops.h"
 
@@ -8,16 +9,7 @@ namespace {
 using ptx::Op;
 using ptx::Type;
 
-// A table over three inputs, index a << 2 | b << 1 | c, of which some are constants: the table over the
-// others, each input that is fixed read as 0.
-unsigned with_constant(unsigned table, unsigned input, bool value) {
-  unsigned out = 0;
-  for (unsigned k = 0; k < 8; ++k) {
-    const unsigned bit = 1u << (2 - input), from = value ? k | bit : k & ~bit;
-    out |= (table >> from & 1u) << k;
-  }
-  return out;
-}
+// Whether a table over three inputs depends on one of them.
 bool reads_input(unsigned table, unsigned input) {
   return with_constant(table, input, false) != with_constant(table, input, true);
 }
