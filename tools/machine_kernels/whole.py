@@ -12,7 +12,20 @@ FOLDERS = ("examples", "tests/cuda")
 # Expects the error that PTX executors give for deep calls; a stack that overflows is an invalid address in machine code.
 EXCEPT = {"virtual_trees"}
 # A GPU that runs the code of a generation; where there is no file of one, another of the family gets its number.
-GPUS = {70: "v100", 72: "v100", 75: "rtx2060", 80: "a100", 86: "a100", 87: "a100", 89: "a100", 90: "h100"}
+GPUS = {
+    50: "titanx-maxwell",
+    52: "titanx-maxwell",
+    60: "titanxp",
+    61: "titanxp",
+    70: "v100",
+    72: "v100",
+    75: "rtx2060",
+    80: "a100",
+    86: "a100",
+    87: "a100",
+    89: "a100",
+    90: "h100",
+}
 UNSUPPORTED = 4
 # What an executable holds in place of device code, until it gets that of an architecture and a level.
 ROOM = bytes.fromhex("73696d746c61622069732068657265212121") + bytes(4 << 20)

@@ -54,7 +54,7 @@ TEST(Encode, makes_the_word_that_was_decoded) {
 
 // Addresses that are added to a register are those of the file.
 TEST(Encode, makes_jumps_by_a_register) {
-  for (const std::uint64_t bits : {0xe20000000007020full, 0xe250ffffff57020full, 0xe20000000087020full}) {
+  for (const std::uint64_t bits : {0xe20000000007020full, 0xe20000000107020full, 0xe2500ffff607020full}) {
     const Word word{bits, 0};
     const auto decoded = decode(Forms::shipped(), 50, word, 0x100);
     ASSERT_TRUE(std::holds_alternative<Instruction>(decoded));
