@@ -27,8 +27,8 @@ TESTS = [
     ("memory", 70, "votes", 1, 32, 0),
     ("ampere", 80, "copies", 1, 64, 0),
     ("ampere", 80, "reductions", 1, 32, 0),
-    ("calls", 70, "constants", 1, 64, 0),
-    ("calls", 70, "calls", 1, 64, 0),
+    ("calls", 50, "constants", 1, 64, 0),
+    ("calls", 50, "calls", 1, 64, 0),
 ]
 
 
