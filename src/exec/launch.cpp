@@ -196,7 +196,10 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
   }
   check_dimensions(params, *l.module->module, f);
   check_cluster(l.params, f);
-  const std::uint64_t shared = std::uint64_t{f.shared_bytes} + params.dynamic_shared_bytes;
+  std::uint64_t shared = std::uint64_t{f.shared_bytes} + params.dynamic_shared_bytes;
+  // Compilers read the last words by a vector: a block has shared memory in larger portions.
+  if (constexpr std::uint64_t widest = 16; f.machine && !f.assembled)
+    shared = (shared + widest - 1) / widest * widest;
   if (shared > max_shared_bytes)
     refuse("shared", f, fmt::format("{} bytes of shared memory a block", shared));
   l.shared_bytes = static_cast<std::uint32_t>(shared);

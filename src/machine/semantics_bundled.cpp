@@ -227,7 +227,8 @@ void multiply_add(Translator& t) {
 
 // ---- logic, shifts, bit fields ----
 
-// What a predicate says of the result: field `test`.
+// What a predicate says of the result: field `test`. With .X it is the upper word of one whose lower word has
+// set the flags.
 void set_result_predicate(Translator& t, const ptx::Operand& value) {
   if (!t.has("Pd") || t.operand("Pd").number == true_predicate) return;
   enum Mode : unsigned { never, always, zero, not_zero };
@@ -235,9 +236,15 @@ void set_result_predicate(Translator& t, const ptx::Operand& value) {
   switch (t.field("test", not_zero)) {
     case never: t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, false)}); return;
     case always: t.emit(Op::mov, Type::pred, {p}, {constant_predicate(t, true)}); return;
-    case zero: t.emit(Op::setp, Type::u32, {p}, {value, t.number(0)}).mods.compare = ptx::Compare::eq; return;
-    default: t.emit(Op::setp, Type::u32, {p}, {value, t.number(0)}).mods.compare = ptx::Compare::ne; return;
+    default: break;
   }
+  const bool is_zero = t.field("test", not_zero) == zero;
+  t.emit(Op::setp, Type::u32, {p}, {value, t.number(0)}).mods.compare =
+      is_zero ? ptx::Compare::eq : ptx::Compare::ne;
+  if (!reads_flags(t)) return;
+  ptx::Operand low = flag(Flag::zero);
+  low.negated = !is_zero;
+  t.emit(is_zero ? Op::and_ : Op::or_, Type::pred, {p}, {p, low});
 }
 
 void refuse_carry(const Translator& t) {
@@ -265,7 +272,6 @@ void write_result(Translator& t, const Write& write) {
 
 // LOP, LOP32I
 void simple_logic(Translator& t) {
-  refuse_carry(t);
   const ptx::Operand a = inverted_source(t, t.source(0)), b = inverted_source(t, t.source(1));
   write_result(t, [&](const ptx::Operand& d) {
     const unsigned op = t.field("op");
@@ -277,7 +283,6 @@ void simple_logic(Translator& t) {
 }
 
 void table_logic(Translator& t) {
-  refuse_carry(t);
   const ptx::Operand a = t.raw(t.source(0)), b = t.raw(t.source(1)), c = t.raw(t.source(2));
   write_result(t, [&](const ptx::Operand& d) {
     t.emit(Op::lop3, Type::b32, {d}, {a, b, c}).mods.lut = static_cast<std::uint8_t>(t.operand("lut").value);

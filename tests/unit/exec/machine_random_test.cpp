@@ -33,7 +33,7 @@ TEST(BundledCode, leaves_what_the_same_ptx_leaves) {
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
     ++compared;
   });
-  EXPECT_EQ(compared, 8u);
+  EXPECT_EQ(compared, 12u);
 }
 
 TEST_P(RandomProgram, leaves_what_it_leaves_without_the_optimiser) {
