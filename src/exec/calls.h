@@ -21,9 +21,9 @@ class Calls {
 
   void clear();
   // None is under way.
-  bool empty() const { return open_ == 0; }
+  bool empty() const { return calls_.empty(); }
   // How many a lane is in.
-  std::uint32_t level(unsigned lane) const { return lanes_.empty() ? 0 : lanes_[lane].level; }
+  std::uint32_t level(unsigned lane) const { return levels_[lane]; }
   // Where a lane returns to; it is in a call.
   std::uint32_t back(unsigned lane) const;
 
@@ -38,16 +38,22 @@ class Calls {
   bool operator==(const Calls&) const = default;
 
  private:
-  // A call: views 0 to used - 1, the last view, the place to return to, `used`.
-  struct Lane {
-    std::uint32_t level = 0;
-    std::vector<std::uint32_t> words;
-    bool operator==(const Lane&) const = default;
+  struct Call {
+    std::uint32_t lanes = 0;  // that are in it
+    std::uint32_t made = 0;   // that have made it
+    std::uint32_t back = 0;
+    std::uint32_t used = 0;
+    std::size_t first = 0;  // in kept_: views 0 to used - 1, then the last one, of each lane that has made it
+    bool operator==(const Call&) const = default;
   };
-  static constexpr std::size_t words_beside = 3;
+  std::uint32_t* kept(const Call& call, unsigned view, unsigned lane);
+  void restore(std::span<LaneSets> views, const Call& call, std::uint32_t lanes);
+  void drop_ended();
 
-  std::vector<Lane> lanes_;  // none until the first call
-  std::uint32_t open_ = 0;   // calls of all lanes
+  std::vector<Call> calls_;  // in the order in which they were made; some may have ended
+  std::vector<std::uint32_t> kept_;
+  std::array<std::uint32_t, 32> levels_{};
+  std::size_t ended_ = 0;  // calls without lanes
 };
 
 }  // namespace simtlab::exec

@@ -167,7 +167,7 @@ TEST_P(Hostile, OperandsOfInstructions) {
 // ---- by hand: what a message says
 
 // Instructions of sm_80. mov: into register `to`.
-using Words = std::vector<machine::Word>;
+using CodeWords = std::vector<machine::Word>;
 machine::Word mov(unsigned to, std::uint32_t value) {
   return {std::uint64_t{value} << 32 | std::uint64_t{to} << 16 | 0x7802u, 0x00000a0000000f00u};
 }
@@ -185,7 +185,7 @@ std::size_t place_of(const std::string& cubin, std::string_view section) {
   ADD_FAILURE() << section;
   return 0;
 }
-std::string with_code(std::string cubin, const Words& words, machine::Word behind = exit_word) {
+std::string with_code(std::string cubin, const CodeWords& words, machine::Word behind = exit_word) {
   const Elf64_Shdr text = section_of(cubin, place_of(cubin, ".text.room"));
   for (std::size_t i = 0; i < text.sh_size / 16; ++i)
     cubin = with(std::move(cubin), text.sh_offset + 16 * i, i < words.size() ? words[i] : behind);
