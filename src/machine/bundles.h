@@ -22,6 +22,9 @@ inline constexpr unsigned first_control_bit = 105, bundled_control_bits = 21;
 
 constexpr bool in_bundles(unsigned generation) { return generation < 70; }
 
+// Where JCAL goes that calls the driver's function N: N bundles behind, where no code is.
+inline constexpr std::int64_t first_driver_call = 0xffff0000;
+
 // Bytes of an instruction in a file.
 constexpr std::uint64_t code_bytes(unsigned generation) {
   return in_bundles(generation) ? bundled_bytes : word_bytes;

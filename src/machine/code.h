@@ -60,6 +60,7 @@ inline constexpr std::uint32_t upper_half = std::uint32_t{1} << 31;
 enum class SystemCall : std::uint8_t { none, print, allocate, release, fail_assertion };
 // What constant bank 4 holds as the address of such a function: no address of code or data.
 inline constexpr std::uint64_t system_calls = 0x0000'0006'0000'0000ull;
+inline constexpr std::uint64_t driver_window_bytes = 128;
 constexpr std::uint64_t system_call_address(SystemCall call) {
   return system_calls + 16 * static_cast<std::uint64_t>(call);
 }
@@ -125,7 +126,7 @@ struct Code {
   std::vector<std::uint32_t> ptx_lines;
   std::shared_ptr<const PtxLines> ptx;
   std::vector<FunctionPlace> functions;  // by address
-  // Where functions of the kernel's own section begin, in ascending order: what its registers may call
+  // Where functions begin, in ascending order: what the registers of Maxwell and Pascal may call
   std::vector<std::uint32_t> entries;
   // It calls functions that save registers, and neither it nor the file says how deep: it may recurse.
   bool unknown_depth = false;

@@ -143,7 +143,7 @@ class Finder {
       reach(index_of(i, target), there);
       always_leaves();
     } else if (is_call(name)) {
-      call(i);
+      if (!calls_driver(inst)) call(i);
     } else if (name == "PRET") {
       call_by_register(i, state);
       goes_on = false;
@@ -173,11 +173,9 @@ class Finder {
     const std::string_view next = i + 1 < code_.size() ? code_[i + 1].mnemonic() : "";
     if ((next != "JMX" && next != "BRX") || !is_unconditional(code_[i]) || !is_unconditional(code_[i + 1]))
       refuse(i, "is no call by a register: no JMX or BRX is behind it");
-    if (next == "BRX") {
-      if (functions_.empty())
-        refuse(i, "calls a function by its address, and the file does not say where functions begin");
-      for (const std::uint32_t entry : functions_) reach(entry, {entry, {}});
-    }
+    if (next == "BRX" && functions_.empty())
+      refuse(i, "calls a function by its address, and the file does not say where functions begin");
+    for (const std::uint32_t entry : functions_) reach(entry, {entry, {}});
     if (states_[i + 1].empty()) states_[i + 1].push_back(state);
     out_.effects[i + 1].calls = true;
     reach(back, state);
@@ -254,6 +252,11 @@ class Finder {
 };
 
 }  // namespace
+
+bool calls_driver(const Instruction& i) {
+  return i.mnemonic() == "JCAL" &&
+         address_in_file(i.generation, target_of(i).value_or(0)) >= first_driver_call;
+}
 
 FlowStack find_flow_stack(std::span<const Instruction> code, const BranchTable& branches,
                           std::span<const std::uint32_t> functions, const std::string& kernel) {

@@ -31,6 +31,9 @@ struct FlowStack {
   std::vector<StackEffect> effects;  // one an instruction; empty: the code needs none
 };
 
+// Whether it calls a function of the driver by where that is (JCAL).
+bool calls_driver(const Instruction& instruction);
+
 // Where branches by registers may go, by their number, as far as the file says it: numbers of instructions.
 using BranchTable = std::map<std::size_t, std::vector<std::size_t>>;
 

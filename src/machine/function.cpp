@@ -158,9 +158,12 @@ BranchTable branches_of(const ImageKernel& kernel, unsigned generation) {
   return out;
 }
 
-// Functions behind the kernel in its section.
-std::vector<std::uint32_t> entries_of(const Image& image, const ImageKernel& kernel) {
+// Functions behind the kernel in its section, and those of other sections.
+std::vector<std::uint32_t> entries_of(const Image& image, const ImageKernel& kernel,
+                                      const std::vector<FunctionPlace>& others) {
   std::vector<std::uint32_t> out;
+  for (const FunctionPlace& f : others)
+    if (f.first != 0) out.push_back(f.first);
   const std::uint64_t most = kernel.words.size() / instructions_a_bundle * bundle_bytes;
   for (const ElfSymbol& s : image.elf.symbols)
     if (s.section == kernel.section && s.type == STT_FUNC && s.value != 0 && s.value < most)
@@ -245,7 +248,7 @@ void complete(ptx::Function& f, const Image& image, const ImageKernel& kernel, c
   if (code->unknown_depth) f.total_frame_bytes = frame_of(std::max(kernel.stack_bytes, default_stack_bytes));
   const BranchTable branches =
       in_bundles(image.generation) ? branches_of(kernel, image.generation) : BranchTable{};
-  if (in_bundles(image.generation)) code->entries = entries_of(image, kernel);
+  if (in_bundles(image.generation)) code->entries = entries_of(image, kernel, code->functions);
   const FlowStack stack = lay_out(f, *code, branches);
   Translator translator(code->layout, f.constants, *code, banks_of(image, symbols, kernel.name));
   if (const auto bank = image.elf.section_number(".nv.constant0." + kernel.name))

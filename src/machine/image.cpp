@@ -98,9 +98,16 @@ class Reader {
     kernel.words = Words(image_.generation, section.data);
     if (const ElfSection* shared = elf.section(".nv.shared." + kernel.name))
       kernel.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(shared->size, ~0u));
+    kernel.barriers = barriers_in(section);
     if (const ElfSection* info = elf.section(".nv.info." + kernel.name)) read_attributes(*info, kernel);
     std::ranges::sort(kernel.parameters, {}, &KernelParameter::ordinal);
     image_.kernels.push_back(std::move(kernel));
+  }
+
+  // Of Maxwell and Pascal without an attribute for it.
+  static std::uint32_t barriers_in(const ElfSection& section) {
+    constexpr unsigned first = 20, mask = 0x1f;
+    return std::min(static_cast<std::uint32_t>(section.flags >> first & mask), most_barriers);
   }
 
   // Kernels are marked in what other ELF files call the visibility of a symbol: the one that is named as its

@@ -15,7 +15,10 @@
 namespace simtlab::machine {
 namespace {
 
-constexpr std::uint64_t section_align = 128 / word_bytes;  // in instructions
+// In instructions. Of bundles whole ones, since control words stand between.
+constexpr std::uint64_t section_align_of(unsigned generation) {
+  return in_bundles(generation) ? 8 * instructions_a_bundle : 128 / word_bytes;
+}
 constexpr std::uint64_t most_words = std::uint64_t{1} << 22;
 
 class Linker {
@@ -48,7 +51,8 @@ class Linker {
 
   std::uint64_t place(std::size_t index) {
     if (const auto found = begins_.find(index); found != begins_.end()) return found->second;
-    const std::uint64_t begin = (out_.words.size() + section_align - 1) / section_align * section_align;
+    const std::uint64_t align = section_align_of(image_.generation);
+    const std::uint64_t begin = (out_.words.size() + align - 1) / align * align;
     const Words words(image_.generation, image_.elf.sections[index].data);
     if (begin + words.size() > most_words)
       damaged(image_.name, fmt::format("kernel {} has more than {} instructions", kernel_.name, most_words));
@@ -76,12 +80,25 @@ class Linker {
     const SymbolPlace place = symbols_.place_of(r.symbol);
     switch (static_cast<Relocation>(r.type)) {
       case Relocation::none: return;
+      case Relocation::bundled_low:
+      case Relocation::bundled_function_low: return address(section, number, r, place, 0, 20);
+      case Relocation::bundled_high:
+      case Relocation::bundled_function_high: return address(section, number, r, place, 32, 20);
+      case Relocation::bundled_word:
+        if (place.kind == SymbolPlace::Kind::code || place.kind == SymbolPlace::Kind::system_call)
+          return call_in_bundles(number, r, place);
+        return offset(section, number, r, place, 20, 32);
+      case Relocation::bundled_function_word: return offset(section, number, r, place, 20, 32);
+      case Relocation::bundled_24: return offset(section, number, r, place, 20, 24);
+      case Relocation::bundled_half: return offset(section, number, r, place, 20, 16);
+      case Relocation::bundled_constant_19: return constant(section, number, r, place, 20, 34, 2);
+      case Relocation::bundled_constant_21: return constant(section, number, r, place, 20, 36, 0);
       case Relocation::unified_low:
       case Relocation::function_low:
-      case Relocation::absolute_low: return address(section, number, r, place, 0);
+      case Relocation::absolute_low: return address(section, number, r, place, 0, 32);
       case Relocation::unified_high:
       case Relocation::function_high:
-      case Relocation::absolute_high: return address(section, number, r, place, 32);
+      case Relocation::absolute_high: return address(section, number, r, place, 32, 32);
       case Relocation::function_word:
       case Relocation::absolute_word: return offset(section, number, r, place, 32, 32);
       case Relocation::absolute_half: return offset(section, number, r, place, 32, 16);
@@ -95,9 +112,9 @@ class Linker {
             image_.elf.symbols[r.symbol].binding == STB_WEAK)
           return;
         unresolved(section, r, "a function that several GPUs share");
-      case Relocation::constant_19: return constant(section, number, r, place, 40, 2);
-      case Relocation::constant_21: return constant(section, number, r, place, 38, 0);
-      case Relocation::constant_22: return constant(section, number, r, place, 37, 0);
+      case Relocation::constant_19: return constant(section, number, r, place, 40, 54, 2);
+      case Relocation::constant_21: return constant(section, number, r, place, 38, 54, 0);
+      case Relocation::constant_22: return constant(section, number, r, place, 37, 54, 0);
       default:
         unresolved(section, r, fmt::format("a relocation of kind {}, which simtlab does not know", r.type));
     }
@@ -114,12 +131,12 @@ class Linker {
 
   // 32 bits of an address.
   void address(std::size_t section, std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target,
-               unsigned shift) {
+               unsigned shift, unsigned first) {
     const std::int64_t addend = r.has_addend ? r.addend
-                                : shift == 0 ? static_cast<std::int64_t>(out_.words[number].bits(32, 32))
+                                : shift == 0 ? static_cast<std::int64_t>(out_.words[number].bits(first, 32))
                                              : 0;
     const std::uint64_t offset = target.offset + static_cast<std::uint64_t>(addend);
-    const auto put = [&](std::uint64_t value) { replace(out_.words[number], 32, 32, value >> shift); };
+    const auto put = [&](std::uint64_t value) { replace(out_.words[number], first, 32, value >> shift); };
     switch (target.kind) {
       case SymbolPlace::Kind::variable:
         out_.addresses[static_cast<std::uint32_t>(number)] = {
@@ -161,7 +178,7 @@ class Linker {
         }
         [[fallthrough]];
       case SymbolPlace::Kind::code:
-        if (width == 32) return address(section, number, r, target, 0);
+        if (width == 32) return address(section, number, r, target, 0, first);
         [[fallthrough]];
       default:
         unresolved(section, r,
@@ -198,13 +215,23 @@ class Linker {
     }
   }
 
-  // Offset and number of a constant bank; the number in bits 54 to 58.
+  // JCAL: the address as files have it.
+  void call_in_bundles(std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target) {
+    constexpr unsigned first = 20, width = 32;
+    std::uint64_t to = static_cast<std::uint64_t>(first_driver_call) + target.index * bundle_bytes;
+    if (target.kind == SymbolPlace::Kind::code)
+      to = place(target.index) / instructions_a_bundle * bundle_bytes + target.offset +
+           static_cast<std::uint64_t>(r.addend);
+    replace(out_.words[number], first, width, to);
+  }
+
+  // Offset and number of a constant bank.
   void constant(std::size_t section, std::uint64_t number, const ElfRelocation& r, const SymbolPlace& target,
-                unsigned first, unsigned shift) {
+                unsigned first, unsigned first_bank_bit, unsigned shift) {
     if (target.kind != SymbolPlace::Kind::variable)
       unresolved(section, r, "a constant that is not defined in this machine code");
     check_bank(section, r, target);
-    constexpr unsigned first_bank_bit = 54, bank_bits = 5;
+    constexpr unsigned bank_bits = 5;
     Word& word = out_.words[number];
     const unsigned width = first_bank_bit - first;
     const std::uint64_t before =

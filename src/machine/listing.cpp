@@ -76,7 +76,9 @@ std::string relocation_text(const Image& image, const ElfRelocation& r) {
   const std::string& name = image.elf.symbols[r.symbol].name;
   const std::string what = r.addend == 0 ? name : fmt::format("{}+0x{:x}", name, r.addend);
   switch (static_cast<Relocation>(r.type)) {
+    case Relocation::bundled_low:
     case Relocation::absolute_low: return fmt::format("32@lo({})", what);
+    case Relocation::bundled_high:
     case Relocation::absolute_high: return fmt::format("32@hi({})", what);
     default: return what;
   }

@@ -91,6 +91,11 @@ DataField field_of(Relocation type) {
 
 bool takes_address(Relocation type) {
   switch (type) {
+    case Relocation::bundled_low:
+    case Relocation::bundled_high:
+    case Relocation::bundled_function_word:
+    case Relocation::bundled_function_low:
+    case Relocation::bundled_function_high:
     case Relocation::absolute_word:
     case Relocation::absolute_low:
     case Relocation::absolute_high:
@@ -114,7 +119,8 @@ bool is_dynamic_shared(const ElfSymbol& symbol) {
 }
 
 Symbols::Symbols(const Image& image, ptx::Module& module) : image_(image), module_(module) {
-  std::uint64_t code_end = 0;
+  // Registers that Maxwell and Pascal call hold the lower half: it is not 0, and above those of the driver.
+  std::uint64_t code_end = in_bundles(image.generation) ? driver_window_bytes : 0;
   for (std::size_t i = 0; i < image.elf.sections.size(); ++i) {
     const ElfSection& s = image.elf.sections[i];
     if (s.name.starts_with(code_prefix)) {

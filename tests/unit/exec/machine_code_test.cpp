@@ -217,6 +217,15 @@ INSTANTIATE_TEST_SUITE_P(, BundledMachineCode, testing::Values(50u, 61u),
 TEST_P(BundledMachineCode, ConstantBanks) { expect_same({"calls", "constants", 64}); }
 TEST_P(BundledMachineCode, FunctionsOfTheDriver) { expect_same({"calls", "driver", 64}); }
 TEST_P(BundledMachineCode, CallsAndJumpsThroughTables) { expect_same({"calls", "calls", 64}); }
+TEST_P(BundledMachineCode, CodeThatIsStillToBeLinked) {
+  for (const char* kernel : {"constants", "calls", "driver"}) {
+    const Case c{"calls", kernel, 64};
+    const Words want = run("calls.ptx", c);
+    const std::string text = printed();
+    EXPECT_EQ(run(cubin("calls_object"), c), want) << kernel;
+    EXPECT_EQ(printed(), text);
+  }
+}
 
 // PTX text runs in other ways here: what the program means is computed.
 TEST_P(MachineCode, LanesMeetFromTwoPlaces) {

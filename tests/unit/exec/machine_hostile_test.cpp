@@ -94,7 +94,7 @@ class Hostile : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(, Hostile,
                          testing::Values("variables.sm_70", "calls.sm_80", "recursion.sm_90", "tables.sm_75",
-                                         "calls.sm_61", "recursion.sm_50"),
+                                         "calls.sm_61", "recursion.sm_50", "calls_object.sm_50"),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            std::ranges::replace(name, '.', '_');

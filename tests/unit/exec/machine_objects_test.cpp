@@ -51,7 +51,7 @@ float shapes_of(int i) {
 }
 
 class LinkedObjects : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Generations, LinkedObjects, testing::Values(75u, 80u, 90u));
+INSTANTIATE_TEST_SUITE_P(Generations, LinkedObjects, testing::Values(50u, 61u, 75u, 80u, 90u));
 
 TEST_P(LinkedObjects, ComputeWhatTheirSourceSays) {
   const std::string sm = ".sm_" + std::to_string(GetParam());
