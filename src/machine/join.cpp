@@ -292,13 +292,29 @@ class Joiner {
     return inputs_.front().image.generation >= 90 ? reserved_shared_bytes : 0;
   }
 
-  // Variables of functions are at one place in all kernels. Their value is their alignment.
+  // The value of a variable in shared memory is its alignment until it has a place.
+  struct SharedVariable {
+    std::uint32_t symbol;
+    std::uint64_t align, size;
+  };
+  static SharedVariable shared_variable(std::uint32_t symbol, const ElfSymbol& s) {
+    return {symbol, std::clamp<std::uint64_t>(s.value & (0 - s.value), 1, 1024), s.size};
+  }
+  // From `at` on. Returns where they end.
+  std::uint64_t place_shared(std::vector<SharedVariable> all, std::uint16_t section, std::uint64_t at) {
+    std::ranges::stable_sort(all, std::greater{}, &SharedVariable::align);
+    for (const SharedVariable& v : all) {
+      at = aligned(at, v.align);
+      out_.symbol(v.symbol).section = section;
+      out_.symbol(v.symbol).value = at;
+      at = std::min<std::uint64_t>(at + v.size, std::uint64_t{1} << 31);
+    }
+    return at;
+  }
+
+  // Variables of functions are at one place in all kernels.
   void place_shared_of_functions() {
-    struct Variable {
-      std::uint32_t symbol;
-      std::uint64_t align, size;
-    };
-    std::vector<Variable> all;
+    std::vector<SharedVariable> all;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       for (std::size_t k = 1; k < inputs_[i].image.elf.symbols.size(); ++k) {
         const ElfSymbol& s = inputs_[i].image.elf.symbols[k];
@@ -308,19 +324,11 @@ class Joiner {
           const Definition& d = defined_.at(s.name);
           if (d.input != i || d.symbol != k) continue;
         }
-        all.push_back(
-            {inputs_[i].symbols[k], std::clamp<std::uint64_t>(s.value & (0 - s.value), 1, 1024), s.size});
+        all.push_back(shared_variable(inputs_[i].symbols[k], s));
       }
-    std::ranges::stable_sort(all, std::greater{}, &Variable::align);
     if (all.empty()) return;
-    const auto section = numbered(out_.section_named(std::string(shared_of_functions), SHT_NOBITS));
-    std::uint64_t at = 0;
-    for (const Variable& v : all) {
-      at = (at + v.align - 1) / v.align * v.align;
-      out_.symbol(v.symbol).section = section;
-      out_.symbol(v.symbol).value = at;
-      at = std::min<std::uint64_t>(at + v.size, std::uint64_t{1} << 31);
-    }
+    place_shared(std::move(all), numbered(out_.section_named(std::string(shared_of_functions), SHT_NOBITS)),
+                 0);
   }
 
   // ---- functions
@@ -402,13 +410,18 @@ class Joiner {
     if (own) {
       const ElfSection& s = input.image.elf.sections[*own];
       const std::uint64_t at = aligned(end, std::clamp<std::uint64_t>(s.align & (0 - s.align), align, 1024));
-      for (std::size_t i = 1; i < input.image.elf.symbols.size(); ++i)
-        if (input.image.elf.symbols[i].section == *own && input.symbols[i] != 0) {
-          ElfSymbol& now = out_.symbol(input.symbols[i]);
-          now.section = numbered(section);
-          now.value = at + input.image.elf.symbols[i].value;
+      std::vector<SharedVariable> all;
+      for (std::size_t i = 1; i < input.image.elf.symbols.size(); ++i) {
+        const ElfSymbol& symbol = input.image.elf.symbols[i];
+        if (symbol.section != *own || input.symbols[i] == 0) continue;
+        if (symbol.type != STT_SECTION) {
+          all.push_back(shared_variable(input.symbols[i], symbol));
+          continue;
         }
-      end = at + s.size;
+        out_.symbol(input.symbols[i]).section = numbered(section);
+        out_.symbol(input.symbols[i]).value = at;
+      }
+      end = std::max(place_shared(std::move(all), numbered(section), at), at + s.size);
     }
     if (needs.uses_dynamic_shared) end = aligned(end, align);
     out_.append(section, {}, std::min(end, std::uint64_t{1} << 31) + reserved_shared(), align);

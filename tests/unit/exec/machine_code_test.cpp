@@ -227,6 +227,14 @@ TEST_P(BundledMachineCode, CodeThatIsStillToBeLinked) {
   }
 }
 
+// Code that is still to be linked
+TEST(SharedMemoryOfAnObject, VariablesLieSideBySide) {
+  const Case c{"shared_object", "two", 64};
+  const Words want = run("shared_object.ptx", c);
+  EXPECT_EQ(run("shared_object.sm_50.cubin", c), want);
+  EXPECT_EQ(run("shared_object.sm_80.cubin", c), want);
+}
+
 // PTX text runs in other ways here: what the program means is computed.
 TEST_P(MachineCode, LanesMeetFromTwoPlaces) {
   const Case c{"flow", "two_places", 32};
