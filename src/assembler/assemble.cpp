@@ -39,7 +39,13 @@ namespace {
 std::uint32_t most_registers(const ptx::Function& f, unsigned generation) {
   constexpr std::uint32_t least = 24;
   const std::uint32_t most = generation < 32 ? 63 : 255;
-  const std::uint32_t limit = std::min(ptx::register_limit(f, 1), ptx::register_limit(f, f.min_nctapersm));
+  // Of the launch bounds' threads Fermi's SM has half as many registers.
+  const std::uint32_t parts = generation < 30 ? 2 : 1;
+  const auto limit_for = [&](std::uint32_t blocks) {
+    const std::uint32_t given = ptx::register_limit(f, blocks);
+    return given == f.max_nreg || given >= 255 ? given : given / parts;
+  };
+  const std::uint32_t limit = std::min(limit_for(1), limit_for(f.min_nctapersm));
   return std::clamp(limit, least, most) - place_registers(generation);
 }
 
@@ -75,13 +81,22 @@ Program finished(Program program, bool ordered) {
   return program;
 }
 
-// With a portion of registers fewer where that lets an SM be full of threads. It then holds a quarter more of
-// them or, in large blocks, twice as many, so that a warp that is alone may take a quarter longer.
+// How few registers let an SM have more: a portion fewer where that lets it be full of threads; it then holds
+// a quarter more of them or, in large blocks, twice as many. On Fermi a block of the largest size fits
+// with 32.
+std::uint32_t better_registers(std::uint32_t needed, unsigned generation) {
+  constexpr std::uint32_t largest_block_of_fermi = 32;
+  const std::uint32_t full = registers_of_full_sm(generation);
+  if (needed > full && needed <= full + register_portion) return full;
+  return generation < 30 && needed > largest_block_of_fermi ? largest_block_of_fermi : needed;
+}
+
+// With as few registers, if a warp that is alone takes at most a quarter longer.
 Program of_full_sm(const Program& selected, Program program) {
   constexpr std::uint64_t worth_it = 4;
-  const std::uint32_t full = registers_of_full_sm(program.generation);
   const std::uint32_t needed = program.used_registers + place_registers(program.generation);
-  if (program.spilled > 0 || needed <= full || needed > full + register_portion) return program;
+  const std::uint32_t full = better_registers(needed, program.generation);
+  if (program.spilled > 0 || needed == full) return program;
   const std::uint64_t cycles = expected_cycles(program);
   // The order keeps some free for what allocation loses: as few as suffice.
   for (const std::uint32_t less : {0u, 3u, 6u}) {

@@ -178,8 +178,8 @@ void Bundler::by_two_inputs(Ref d, unsigned table, const std::vector<Value>& v) 
   }
   // (c and what the table is with it) or (not c and what it is without)
   const Ref second = b_.temporary(), with = b_.temporary(), without = b_.temporary();
-  emit_logic(first, {}, with_input(table, 2, true), v);
-  emit_logic(second, {}, with_input(table, 2, false), v);
+  emit_logic(first, {}, machine::with_constant(table, 2, true), v);
+  emit_logic(second, {}, machine::with_constant(table, 2, false), v);
   emit_logic(with, {}, wide(inverted(8, false, false)), {value_of(first), v[2], zero()});
   emit_logic(without, {}, wide(inverted(8, false, true)), {value_of(second), v[2], zero()});
   emit_logic(d, {}, wide(14), {value_of(with), value_of(without), zero()});
