@@ -23,7 +23,7 @@ struct CacheParams {
   std::uint32_t line_bytes = 128, sector_bytes = 32, ways = 4;  // sector_bytes == line_bytes: not sectored
   double latency = 0;                                           // cycles, load to use, on a hit
   double bytes_per_cycle = 0;                                   // L1: per SM; L2: whole GPU (SM clock)
-  std::uint32_t mshr_entries = 0, mshr_merge = 0;
+  std::uint32_t mshr_entries = 0, mshr_merge = 0;               // mshr_merge 0: any number
   WritePolicy write_policy = WritePolicy::write_through;
   bool write_allocate = false;
   Replacement replacement = Replacement::lru;
@@ -89,9 +89,8 @@ struct Device {
     std::uint32_t l1_ways = 8;
     // Cycles that an instruction comes later from there than from L0
     double l1_latency = 0;
-    double l1_bytes_per_cycle = 16, l2_bytes_per_cycle = 16;  // to all L0 of the SM; from L2 to the SM
-    // Lines that are brought behind one that is new
-    std::uint32_t l0_prefetch = 0, l1_prefetch = 0;
+    double l1_bytes_per_cycle = 0, l2_bytes_per_cycle = 0;  // to all L0 of the SM; from L2 to the SM; 0: any
+    std::uint32_t l0_prefetch = 0;  // lines that are brought behind one that is new to L0
   } instruction;
 
   // Per operation class, in the order of the table in device/op_class.h.
@@ -112,7 +111,7 @@ struct Device {
   // Cycles from issue until the unit of an instruction of machine code has read its operands: how long the
   // scoreboard is held that guards them.
   struct Operands {
-    double global_load = 11, global_store = 11, shared_load = 11, shared_store = 11, other = 11;
+    double global_load = 11, global_store = 11, shared_load = 11, shared_store = 11;
     double value_register = 0;  // more for each register of a store's value beyond the first
   } operands;
 
@@ -184,9 +183,8 @@ struct Device {
   } launch;
 
   struct Host {
-    double launch_overhead_ns = 0;   // kernel launch, from the call to the first block, pipelined launches
-    double block_launch_cycles = 0;  // between two blocks handed to one SM
-    std::uint32_t max_grids = 1;     // kernels that run at once
+    double launch_overhead_ns = 0;  // kernel launch, from the call to the first block, pipelined launches
+    std::uint32_t max_grids = 1;    // kernels that run at once
     double copy_bandwidth_h2d = 0, copy_bandwidth_d2h = 0;  // bytes/s, pinned
     double copy_latency_ns = 0;
   } host;

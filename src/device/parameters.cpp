@@ -45,10 +45,13 @@ void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::
       fmt::format("Load to use on a hit in {}, in SM cycles", what));
   add("bytes_per_cycle", Unit::bytes_per_cycle, 1, 1e6, &CacheParams::bytes_per_cycle,
       fmt::format("Peak bandwidth of {}, {}, per SM cycle", what, scope));
-  add("mshr_entries", Unit::none, 1, 65536, &CacheParams::mshr_entries,
-      fmt::format("Lines that may be outstanding in {}{}", what, key == "l2" ? ", per slice" : ""));
-  add("mshr_merge", Unit::none, 1, 1e6, &CacheParams::mshr_merge,
-      fmt::format("Requests that may wait for one outstanding line of {}", what));
+  if (cache != &Device::constant) {  // whose misses each warp waits for by itself
+    add("mshr_entries", Unit::none, 1, 65536, &CacheParams::mshr_entries,
+        fmt::format("Lines that may be outstanding in {}{}", what, key == "l2" ? ", per slice" : ""));
+    add("mshr_merge", Unit::none, 0, 1e6, &CacheParams::mshr_merge,
+        fmt::format("Requests that may wait for one outstanding line of {}; 0: any number", what));
+    rows.back().default_value = "0";
+  }
   add("write_policy", Unit::none, 0, 0, &CacheParams::write_policy,
       fmt::format("What a store does in {}", what));
   add("write_allocate", Unit::none, 0, 0, &CacheParams::write_allocate,
@@ -229,14 +232,13 @@ void add_front_end(std::vector<Parameter>& rows) {
       "Capacity of the instruction cache of an SM behind the first level");
   add("l1_ways", none, 1, 1024, &Instruction::l1_ways, "8",
       "Associativity of the instruction cache of an SM");
-  add("l1_prefetch", none, 0, 64, &Instruction::l1_prefetch, "1",
-      "Next lines that a line new to it brings along from L2");
   add("l1_latency", Unit::cycles, 0, max_latency, &Instruction::l1_latency, "60 cycles",
       "SM cycles that an instruction comes later from the cache of the SM than from the first level");
-  add("l1_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l1_bytes_per_cycle, "32 B/cycle",
-      "What the instruction cache of an SM gives to its caches of the first level");
-  add("l2_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l2_bytes_per_cycle, "16 B/cycle",
-      "What one SM gets of instructions from L2");
+  add("l1_bytes_per_cycle", Unit::bytes_per_cycle, 0, 4096, &Instruction::l1_bytes_per_cycle, "0 B/cycle",
+      "What the instruction cache of an SM gives to its caches of the first level; 0: as much as they ask "
+      "for");
+  add("l2_bytes_per_cycle", Unit::bytes_per_cycle, 0, 4096, &Instruction::l2_bytes_per_cycle, "0 B/cycle",
+      "What one SM gets of instructions from L2; 0: as much as it asks for");
 }
 
 // operands.*
@@ -256,10 +258,10 @@ void add_operands(std::vector<Parameter>& rows) {
   };
   add("global_load", "11 cycles", &Operands::global_load, until("a load or atomic of global memory"));
   add("global_store", "11 cycles", &Operands::global_store, until("a store of 32 bits to global memory"));
-  add("shared_load", "11 cycles", &Operands::shared_load, until("a load or atomic of shared memory"));
+  add("shared_load", "11 cycles", &Operands::shared_load,
+      until("a load or atomic of shared memory, or another instruction of variable latency (MUFU, "
+            "conversions, shuffles ...)"));
   add("shared_store", "11 cycles", &Operands::shared_store, until("a store of 32 bits to shared memory"));
-  add("other", "11 cycles", &Operands::other,
-      until("another instruction of variable latency (MUFU, conversions, shuffles ...)"));
   add("value_register", "0 cycles", &Operands::value_register,
       "SM cycles that reading a store's value takes longer for each register beyond the first");
 }
@@ -541,9 +543,6 @@ std::vector<Parameter> make_parameters() {
       "host.launch_overhead", Unit::nanoseconds, 0, giga,
       [](Device& d) { return &d.host.launch_overhead_ns; },
       "From one kernel launch to the next in a stream of empty kernels");
-  add(
-      "host.block_launch", Unit::cycles, 0, max_latency,
-      [](Device& d) { return &d.host.block_launch_cycles; }, "Between two blocks handed to one SM");
   add(
       "host.max_grids", none, 1, 128, [](Device& d) { return &d.host.max_grids; },
       "Kernels that the GPU runs at once");

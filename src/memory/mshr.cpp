@@ -9,11 +9,12 @@
 
 namespace simtlab::memory {
 
-Mshr::Mshr(std::uint32_t entries, std::uint32_t merges) : merges_(merges), entries_(entries) {
-  SIMTLAB_ASSERT(entries > 0 && merges > 0, "a cache needs miss registers with room for a waiter");
+Mshr::Mshr(std::uint32_t entries, std::uint32_t merges)
+    : merges_(merges == 0 ? ~std::uint32_t{0} : merges), entries_(entries) {
+  SIMTLAB_ASSERT(entries > 0, "a cache needs miss registers");
   table_.assign(std::bit_ceil(std::size_t{entries} * 4), 0);
   table_mask_ = table_.size() - 1;
-  waiters_.reserve(std::size_t{entries} * std::min(merges, 4u));
+  waiters_.reserve(std::size_t{entries} * std::min(merges_, 4u));
   reset();
 }
 

@@ -13,7 +13,7 @@ namespace simtlab::memory {
 
 class Mshr {
  public:
-  // merges: most waiters of one entry.
+  // merges: most waiters of one entry; 0: any number.
   Mshr(std::uint32_t entries, std::uint32_t merges);
 
   struct Look {

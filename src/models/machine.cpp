@@ -62,7 +62,8 @@ constexpr Given rows[] = {
        return d.sm.barrier_latency + (rate > 0 ? 32 / rate : 0);
      },
      "sm.barrier_latency, and an arrival: 32 / throughput.barrier"},
-    {&C::block_launch, [](const Device& d) { return d.host.block_launch_cycles; }, "host.block_launch"},
+    {&C::block_launch, [](const Device& d) { return d.launch.block_interval * d.sm.count; },
+     "launch.block_interval * sm.count"},
     {&C::block_latency, [](const Device& d) { return d.launch.block_latency; }, "launch.block_latency"},
     {&C::launch_floor, [](const Device& d) { return d.launch.floor; }, "launch.floor"},
     {&C::tags_per_cycle, [](const Device& d) { return std::max(1.0, static_cast<double>(d.l1_tag_banks)); },

@@ -2,11 +2,10 @@
 // order of their index, one at a time: to the SM whose place has been free for longest, of equal ones in
 // turn.
 //
-// The GPU hands out a block at most every launch.block_interval cycles, an SM takes one at most every
-// host.block_launch cycles, and its first instruction comes launch.block_latency cycles later. Places that
-// became free are seen at the end of a quantum (the network's latency), so that SMs can be simulated
-// independently in between. Their next blocks begin as if they had been seen at once, if that is not before
-// the quantum's end.
+// The GPU hands out a block at most every launch.block_interval cycles, and its first instruction comes
+// launch.block_latency cycles later. Places that became free are seen at the end of a quantum (the network's
+// latency), so that SMs can be simulated independently in between. Their next blocks begin as if they had
+// been seen at once, if that is not before the quantum's end.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +30,12 @@ struct Grid {
 class BlockDispatcher {
  public:
   explicit BlockDispatcher(const device::Device& device)
-      : interval_of_gpu_(memory::to_fixed(device.launch.block_interval)),
-        interval_of_sm_(static_cast<Cycle>(std::llround(device.host.block_launch_cycles))),
-        latency_(static_cast<Cycle>(std::llround(device.launch.block_latency))),
-        ready_at_(device.sm.count, 0) {}
+      : interval_(memory::to_fixed(device.launch.block_interval)),
+        latency_(static_cast<Cycle>(std::llround(device.launch.block_latency))) {}
 
   void begin() {
     turns_ = 0;
     hand_outs_.reset();
-    std::ranges::fill(ready_at_, 0);
   }
 
   // opens: the launch's first blocks may be handed out from then on. now: nobody begins before.
@@ -59,9 +55,8 @@ class BlockDispatcher {
     while (grid.next < grid.blocks && !places_.empty()) {
       std::ranges::pop_heap(places_, std::greater{});
       Place& place = places_.back();
-      const std::size_t number = place.turn % sms.size();
-      Sm& sm = sms[number];
-      assign(grid, place.free, now, sm, number);
+      Sm& sm = sms[place.turn % sms.size()];
+      assign(grid, place.free, now, sm);
       turns_ = place.turn + 1;
       if (sm.has_room(launch)) {
         place = {std::max(opens, sm.freed_at(now)), place.turn + sms.size()};
@@ -79,10 +74,8 @@ class BlockDispatcher {
     std::size_t turn = 0;
     auto operator<=>(const Place&) const = default;
   };
-  void assign(Grid& grid, Cycle free, Cycle now, Sm& sm, std::size_t number) {
-    const Cycle at = std::max(hand_outs_.take(free, interval_of_gpu_), ready_at_[number]);
-    ready_at_[number] = at + interval_of_sm_;
-    sm.assign(*grid.launch, grid.next++, std::max(at + latency_, now));
+  void assign(Grid& grid, Cycle free, Cycle now, Sm& sm) {
+    sm.assign(*grid.launch, grid.next++, std::max(hand_outs_.take(free, interval_) + latency_, now));
   }
   // The blocks of a cluster go to SMs next to each other that have room, one to each, once all are free.
   // False: there are too few of them now.
@@ -97,20 +90,16 @@ class BlockDispatcher {
       free = std::max(free, sms[sm].freed_at(now));
     }
     if (cluster_.size() < launch.cluster_blocks) return false;
-    for (const std::size_t turn : cluster_) {
-      const std::size_t number = turn % sms.size();
-      assign(grid, free, now, sms[number], number);
-    }
+    for (const std::size_t turn : cluster_) assign(grid, free, now, sms[turn % sms.size()]);
     turns_ = cluster_.back() + 1;
     return true;
   }
 
-  FixedCycles interval_of_gpu_;
-  Cycle interval_of_sm_, latency_;
+  FixedCycles interval_;
+  Cycle latency_;
   memory::Port hand_outs_;
   std::size_t turns_ = 0;  // whose turn it is
   std::vector<Place> places_;
-  std::vector<Cycle> ready_at_;
   std::vector<std::size_t> cluster_;  // turns of the SMs for one
 };
 

@@ -7,6 +7,15 @@ namespace simtlab::timing {
 
 using memory::Cycle;
 
+namespace {
+
+// Of a line on a way that is so wide; 0: as wide as needed.
+memory::FixedCycles line_cost(const device::Device::Instruction& p, double bytes_per_cycle) {
+  return bytes_per_cycle > 0 ? memory::to_fixed(p.line_bytes / bytes_per_cycle) : 0;
+}
+
+}  // namespace
+
 void InstructionCache::set_size(std::uint64_t lines, std::uint32_t ways) {
   ways_ = std::max(1u, ways);
   sets_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, lines / ways_));
@@ -83,8 +92,8 @@ FrontEnd::FrontEnd(const device::Device& device)
       sharing_(device.sm.schedulers / std::max(1u, device.instruction.l0_caches)),
       l1_latency_(static_cast<Cycle>(std::llround(device.instruction.l1_latency))),
       l2_latency_(static_cast<Cycle>(std::llround(device.l2.latency))),
-      l1_cost_(memory::to_fixed(device.instruction.line_bytes / device.instruction.l1_bytes_per_cycle)),
-      l2_cost_(memory::to_fixed(device.instruction.line_bytes / device.instruction.l2_bytes_per_cycle)) {}
+      l1_cost_(line_cost(device.instruction, device.instruction.l1_bytes_per_cycle)),
+      l2_cost_(line_cost(device.instruction, device.instruction.l2_bytes_per_cycle)) {}
 
 void FrontEnd::begin() {
   if (!p_.caches || !l0_.empty()) return;  // now only: SMs that are never used cost no memory
@@ -142,16 +151,10 @@ Cycle FrontEnd::from_l1(std::uint32_t line, Cycle now, FetchCounters& counters) 
   Cycle at = std::max(place.at, l1_port_.take(now, l1_cost_) + l1_latency_);
   if (!place.hit) {
     ++counters.l1_misses;
-    at = std::max(at, from_l2(now));
+    at = std::max(at, l2_port_.take(now, l2_cost_) + l2_latency_);
     l1_.put(line, at, now, true);
-  } else if (!place.first) {
-    return at;
   }
-  for (std::uint32_t next = line + 1; next <= line + p_.l1_prefetch; ++next)
-    if (!l1_.holds(next)) l1_.put(next, from_l2(now), now, false);
   return at;
 }
-
-Cycle FrontEnd::from_l2(Cycle now) { return l2_port_.take(now, l2_cost_) + l2_latency_; }
 
 }  // namespace simtlab::timing

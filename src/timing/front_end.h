@@ -105,7 +105,6 @@ class FrontEnd {
 
  private:
   memory::Cycle from_l1(std::uint32_t line, memory::Cycle now, FetchCounters& counters);
-  memory::Cycle from_l2(memory::Cycle now);
 
   const device::Device::Instruction& p_;
   unsigned sharing_;  // schedulers of an L0

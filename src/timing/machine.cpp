@@ -43,8 +43,7 @@ void check(const device::Device& d) {
           "constant: bytes, line_bytes, sector_bytes or ways are missing or not supported");
   require(d.l1.bytes_per_cycle > 0 && d.l2.bytes_per_cycle > 0, d,
           "l1.bytes_per_cycle or l2.bytes_per_cycle is missing");
-  require(d.l1.mshr_entries > 0 && d.l1.mshr_merge > 0 && d.l2.mshr_entries > 0 && d.l2.mshr_merge > 0, d,
-          "mshr_entries or mshr_merge of a cache is missing");
+  require(d.l1.mshr_entries > 0 && d.l2.mshr_entries > 0, d, "mshr_entries of a cache is missing");
   require(d.l1.mshr_entries <= 65536 && d.l2.mshr_entries <= 65536, d, "mshr_entries is above 65536");
   require(std::has_single_bit(d.shared.banks) && d.shared.banks <= 64, d,
           "shared.banks is not a power of two up to 64");
@@ -63,7 +62,7 @@ void check(const device::Device& d) {
   require(d.sm.register_bank_reads > 0, d, "sm.register_bank_reads is missing");
   const device::Device::Instruction& i = d.instruction;
   require(!i.caches || (i.bytes > 0 && i.buffer > 0 && i.line_bytes >= i.bytes && i.l0_ways > 0 &&
-                        i.l1_ways > 0 && i.l1_bytes_per_cycle > 0 && i.l2_bytes_per_cycle > 0),
+                        i.l1_ways > 0 && i.l1_bytes_per_cycle >= 0 && i.l2_bytes_per_cycle >= 0),
           d, "a value of instruction is missing");
   require(!i.caches || (i.l0_bytes / i.line_bytes >= i.l0_ways && i.l1_bytes / i.line_bytes >= i.l1_ways), d,
           "an instruction cache is smaller than a set of it");
@@ -97,7 +96,7 @@ device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
     d.dram.masked_writes = true;
   }
   if (what_if.zero_launch_cost) {
-    d.host.launch_overhead_ns = d.host.block_launch_cycles = 0;
+    d.host.launch_overhead_ns = 0;
     d.launch = {};
   }
   return d;

@@ -134,7 +134,7 @@ void read_special_register(const machine::Instruction& instruction, const PipeTa
 std::uint16_t operand_read(const ptx::Inst& inst, const device::Device::Operands& operands) {
   const auto& traits = device::traits(inst.op_class);
   const bool shared = inst.mods.space == ptx::Space::shared;
-  double cycles = operands.other;
+  double cycles = operands.shared_load;  // the way on which MUFU, shuffles and the like read theirs, too
   if (traits.access == device::Access::store) {
     const unsigned registers = std::max<unsigned>(inst.mods.vector, 1);
     cycles =

@@ -83,7 +83,7 @@ TEST(SourceKinds, a_setting_has_none) {
 
 TEST(Elasticities, are_rows_of_a_table_with_remarks) {
   const auto rows = parse_elasticities(
-      "# a remark\ndevice,key,change,kernel\nh100,latency.sfu,0.125,nbody\nh100,operands.other,0,\n",
+      "# a remark\ndevice,key,change,kernel\nh100,latency.sfu,0.125,nbody\nh100,operands.shared_load,0,\n",
       "e.csv");
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].device, "h100");

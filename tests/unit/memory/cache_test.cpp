@@ -272,6 +272,18 @@ TEST(Mshr, EntriesAndMergesAreLimited) {
   EXPECT_TRUE(mshr.look(3).room);
 }
 
+TEST(Mshr, WithoutALimitAnyNumberWaits) {
+  Mshr mshr(1, 0);
+  for (std::uint64_t waiter = 0; waiter < 1000; ++waiter) {
+    ASSERT_TRUE(mshr.look(5).room);
+    mshr.add(5, 1, 1, waiter);
+  }
+  EXPECT_FALSE(mshr.look(6).room);
+  std::uint64_t woken = 0;
+  mshr.fill(5, 1, [&](std::uint64_t waiter) { EXPECT_EQ(waiter, woken++); });
+  EXPECT_EQ(woken, 1000u);
+}
+
 TEST(Mshr, ManyLinesComeAndGo) {
   Mshr mshr(64, 4);
   std::mt19937_64 random(1);

@@ -209,8 +209,7 @@ class Draw {
     set("instruction.l0_caches", rng.below(2) == 0 ? 1 : schedulers_),
         set("instruction.l0_bytes", bytes == 16 && l0 == 8 ? 12 : l0, "KiB"), set("instruction.l0_ways", 4),
         set("instruction.l0_prefetch", of({1, 3}));
-    set("instruction.l1_bytes", of({32, 64, 128}), "KiB"), set("instruction.l1_ways", 8),
-        set("instruction.l1_prefetch", of({1, 2, 3}));
+    set("instruction.l1_bytes", of({32, 64, 128}), "KiB"), set("instruction.l1_ways", 8);
     set("instruction.l1_latency", of({40, 60, 90, 120}), "cycles"),
         set("instruction.l1_bytes_per_cycle", 32, "B/cycle"),
         set("instruction.l2_bytes_per_cycle", of({8, 16}), "B/cycle");
@@ -308,7 +307,6 @@ class Draw {
     cache("constant", one_of({4u, 8u, 16u}), one_of({2u, 4u}), 64, 64, 1);
     set("constant.set_index", "modulo");
     set("host.launch_overhead", between(2000, 9000), "ns");
-    set("host.block_launch", between(8, 40), "cycles");
     set("host.copy_latency", between(5, 30), "us");
     set("host.copy_bandwidth_h2d", between(3, 60), "GB/s");
     set("host.copy_bandwidth_d2h", between(3, 60), "GB/s");

@@ -87,7 +87,7 @@ TEST(InstructionCache, IsSavedWithTheOrderOfItsUses) {
 TEST(FrontEnd, FetchesEachLineOnceAndTheNextOnesAhead) {
   device::Device device = with_caches("v100");
   device.instruction.l0_prefetch = 1;
-  device.instruction.l1_prefetch = 2;
+  device.instruction.l1_bytes_per_cycle = 32;
   FrontEnd front_end(device);
   front_end.begin();
   FetchCounters c;
@@ -95,7 +95,7 @@ TEST(FrontEnd, FetchesEachLineOnceAndTheNextOnesAhead) {
   EXPECT_EQ(front_end.fetch(0, 1000, 0, c), l2) << "cold: from L2";
   EXPECT_EQ(c.l0_misses, 1u);
   EXPECT_EQ(c.prefetches, 1u) << "line 1001";
-  EXPECT_EQ(c.l1_misses, 1u) << "lines 1001 and 1002 came along with 1000";
+  EXPECT_EQ(c.l1_misses, 2u) << "L1 brings nothing along by itself";
   const Cycle later = 4 * l2;
   EXPECT_EQ(front_end.fetch(0, 1000, later, c), later);
   EXPECT_EQ(front_end.fetch(0, 1001, later, c), later);
@@ -107,6 +107,19 @@ TEST(FrontEnd, FetchesEachLineOnceAndTheNextOnesAhead) {
   EXPECT_EQ(c.l0_accesses, 4u);
   front_end.restart();
   EXPECT_EQ(front_end.fetch(0, 1000, 5, c), 5u) << "kept for the next launch";
+}
+
+TEST(FrontEnd, WaysThatHaveNoWidthHoldNobodyUp) {
+  device::Device device = with_caches("v100");
+  device.instruction.l0_prefetch = 7;
+  device.instruction.l1_bytes_per_cycle = device.instruction.l2_bytes_per_cycle = 0;
+  FrontEnd front_end(device);
+  front_end.begin();
+  FetchCounters c;
+  const auto l2 = static_cast<Cycle>(device.l2.latency);
+  for (std::uint32_t line = 100; line < 108; ++line)
+    EXPECT_EQ(front_end.fetch(0, line, 0, c), l2) << "all eight lines at once";
+  EXPECT_EQ(front_end.fetch(1, 107, l2, c), l2 + static_cast<Cycle>(device.instruction.l1_latency));
 }
 
 std::string loop_of(unsigned instructions) {

@@ -112,7 +112,7 @@ TEST(WhatIf, BlocksLaunchAtOnce) {
   const auto run = [](bool free) {
     device::Device d = device_of("v100");
     d.sm.count = 1;
-    d.host.block_launch_cycles = 1000;
+    d.launch.block_interval = 1000;
     Options o;
     o.what_if.zero_launch_cost = free;
     Simulator s(d, ".visible .entry k() { .reg .b32 %r<3>; mov.u32 %r1, 1; add.u32 %r2, %r1, 1; ret; }", o);
@@ -127,7 +127,6 @@ constexpr const char* nothing_kernel = ".visible .entry k() { ret; }";
 TEST(LaunchCost, IsThatOfTheFloorTheHandOutsAndTheTurnOverOfAPlace) {
   const auto run = [](const device::Device::Launch& launch, std::uint32_t blocks, std::uint32_t threads) {
     device::Device d = device_of("h100");
-    d.host.block_launch_cycles = 0;
     d.launch = launch;
     Simulator s(d, nothing_kernel);
     return static_cast<double>(cycles(s.run("k", {blocks, 1, 1}, {threads, 1, 1})));
