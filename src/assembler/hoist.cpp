@@ -78,7 +78,7 @@ class Hoisting {
   void run() {
     if (flow_.loop_count() == 0) return;
     find_writers();
-    find_registers_in_use();
+    in_use_ = registers_in_use(p_, LiveRegisters(p_));
     std::vector<std::vector<std::uint32_t>> own(flow_.loop_count()), all(flow_.loop_count());
     for (std::uint32_t b = 0; b < flow_.blocks(); ++b)
       for (std::uint32_t l = flow_.loop_of(b); l != none; l = flow_.loop(l).outer) {
@@ -116,36 +116,6 @@ class Hoisting {
 
   unsigned width_of(std::uint32_t reg) const {
     return p_.registers[reg].file == File::general ? p_.registers[reg].width : 0u;
-  }
-
-  // The most in a block at once; parts of a register count as the whole.
-  void find_registers_in_use() {
-    const LiveRegisters live(p_);
-    in_use_.assign(p_.blocks.size(), 0);
-    std::vector<std::uint32_t> alive_in(p_.registers.size(), none);
-    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) {
-      unsigned now = 0;
-      live.for_each_out(b, [&](std::uint32_t reg) {
-        alive_in[reg] = b;
-        now += width_of(reg);
-      });
-      in_use_[b] = now;
-      const std::vector<Instruction>& code = p_.blocks[b].code;
-      for (std::size_t k = code.size(); k-- > 0;) {
-        for_each_ref(code[k], [&](const Ref& r, bool writes) {
-          const bool ends = writes && !code[k].guarded() && r.count == p_.registers[r.reg].width;
-          if (!ends || alive_in[r.reg] != b) return;
-          alive_in[r.reg] = none;
-          now -= width_of(r.reg);
-        });
-        for_each_ref(code[k], [&](const Ref& r, bool writes) {
-          if (writes || alive_in[r.reg] == b) return;
-          alive_in[r.reg] = b;
-          now += width_of(r.reg);
-        });
-        in_use_[b] = std::max(in_use_[b], now);
-      }
-    }
   }
 
   std::uint32_t block_before(std::uint32_t loop) const {

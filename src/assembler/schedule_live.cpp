@@ -1,57 +1,61 @@
 #include "assembler/schedule_live.h"
 
-#include <deque>
-#include <unordered_map>
+#include <algorithm>
+
+#include "assembler/liveness.h"
 
 namespace simtlab::assembler {
 
 LiveRegisters::LiveRegisters(const Program& program) {
   const std::size_t words = program.registers.size() / 64 + 1;
-  const auto count = static_cast<std::uint32_t>(program.blocks.size());
-  in_.assign(count, Bits(words));
-  out_.assign(count, Bits(words));
-  std::vector<Bits> written(count, Bits(words));  // whole registers, before any part is read
-  std::vector<std::vector<std::uint32_t>> predecessors(count);
-  const auto set = [](Bits& bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << (i % 64); };
-  for (std::uint32_t b = 0; b < count; ++b) {
-    for (const std::uint32_t s : successors(program, b)) predecessors[s].push_back(b);
-    std::unordered_map<std::uint32_t, unsigned> parts;  // that have been written, by register
-    for (const Instruction& i : program.blocks[b].code) {
-      const auto parts_in = [](const Ref& ref) { return ((1u << ref.count) - 1) << ref.part; };
-      for_each_ref(i, [&](Ref ref, bool writes) {
-        const unsigned mask = parts_in(ref);
-        if ((!writes || i.guarded()) && (parts[ref.reg] & mask) != mask) set(in_[b], ref.reg);
+  in_.assign(program.blocks.size(), Bits(words));
+  out_.assign(program.blocks.size(), Bits(words));
+  const Liveness liveness = liveness_of(program);
+  for (std::uint32_t r = 0; r < program.registers.size(); ++r)
+    for (std::uint32_t unit = liveness.first_unit[r]; unit < liveness.first_unit[r + 1]; ++unit)
+      for (const Segment& s : liveness.lives[unit]) add(r, s, liveness.first_gap);
+}
+
+// A segment does not stop between blocks that follow in the code.
+void LiveRegisters::add(std::uint32_t reg, const Segment& s, const std::vector<std::uint32_t>& first_gap) {
+  auto b = static_cast<std::size_t>(std::ranges::upper_bound(first_gap, s.from) - first_gap.begin()) - 1;
+  for (; b + 1 < first_gap.size() && first_gap[b] < s.to; ++b) {
+    const std::uint64_t bit = std::uint64_t{1} << reg % 64;
+    if (s.from <= first_gap[b]) in_[b][reg / 64] |= bit;
+    if (s.to >= first_gap[b + 1]) out_[b][reg / 64] |= bit;
+  }
+}
+
+std::vector<unsigned> registers_in_use(const Program& program, const LiveRegisters& live) {
+  const auto width_of = [&](std::uint32_t reg) {
+    return program.registers[reg].file == File::general ? program.registers[reg].width : 0u;
+  };
+  std::vector<unsigned> out(program.blocks.size(), 0);
+  std::vector<std::uint32_t> alive_in(program.registers.size(), none);
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    unsigned now = 0;
+    live.for_each_out(b, [&](std::uint32_t reg) {
+      alive_in[reg] = b;
+      now += width_of(reg);
+    });
+    out[b] = now;
+    const std::vector<Instruction>& code = program.blocks[b].code;
+    for (std::size_t k = code.size(); k-- > 0;) {
+      for_each_ref(code[k], [&](const Ref& r, bool writes) {
+        const bool ends = writes && !code[k].guarded() && r.count == program.registers[r.reg].width;
+        if (!ends || alive_in[r.reg] != b) return;
+        alive_in[r.reg] = none;
+        now -= width_of(r.reg);
       });
-      for_each_ref(i, [&](Ref ref, bool writes) {
-        if (!writes || i.guarded()) return;
-        unsigned& known = parts[ref.reg];
-        known |= parts_in(ref);
-        if (known == (1u << program.registers[ref.reg].width) - 1) set(written[b], ref.reg);
+      for_each_ref(code[k], [&](const Ref& r, bool writes) {
+        if (writes || alive_in[r.reg] == b) return;
+        alive_in[r.reg] = b;
+        now += width_of(r.reg);
       });
+      out[b] = std::max(out[b], now);
     }
   }
-  std::deque<std::uint32_t> work;
-  std::vector<char> waiting(count, 1);
-  for (std::uint32_t b = count; b-- > 0;) work.push_back(b);
-  while (!work.empty()) {
-    const std::uint32_t b = work.front();
-    work.pop_front();
-    waiting[b] = 0;
-    for (const std::uint32_t s : successors(program, b))
-      for (std::size_t w = 0; w < words; ++w) out_[b][w] |= in_[s][w];
-    bool changed = false;
-    for (std::size_t w = 0; w < words; ++w) {
-      const std::uint64_t more = in_[b][w] | (out_[b][w] & ~written[b][w]);
-      changed = changed || more != in_[b][w];
-      in_[b][w] = more;
-    }
-    if (!changed) continue;
-    for (const std::uint32_t p : predecessors[b])
-      if (waiting[p] == 0) {
-        waiting[p] = 1;
-        work.push_back(p);
-      }
-  }
+  return out;
 }
 
 }  // namespace simtlab::assembler

@@ -1,10 +1,10 @@
-// Which registers without numbers are in use where blocks begin and end.
+// Which registers without numbers are in use where blocks begin and end: those of which a part is alive.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "assembler/program.h"
+#include "assembler/liveness.h"
 
 namespace simtlab::assembler {
 
@@ -23,6 +23,8 @@ class LiveRegisters {
   }
 
  private:
+  void add(std::uint32_t reg, const Segment& segment, const std::vector<std::uint32_t>& first_gap);
+
   using Bits = std::vector<std::uint64_t>;
   static bool has(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> (i % 64) & 1u) != 0; }
   template <class F>
@@ -34,5 +36,8 @@ class LiveRegisters {
 
   std::vector<Bits> in_, out_;
 };
+
+// The most general registers in use in a block at once; parts of a register count as the whole.
+std::vector<unsigned> registers_in_use(const Program& program, const LiveRegisters& live);
 
 }  // namespace simtlab::assembler
