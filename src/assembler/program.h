@@ -79,6 +79,12 @@ struct Block {
   bool apart = true;
 };
 
+// Blocks in loops count for as many turns.
+constexpr std::uint64_t turns_of(const Block& block) {
+  constexpr unsigned deepest = 5, turns_log2 = 3;
+  return std::uint64_t{1} << turns_log2 * (block.depth < deepest ? block.depth : deepest);
+}
+
 // From Volta on a thread has a program counter of its own, in two registers that no instruction names. Those
 // that a thread has, and the limits of a kernel, count them: ptxas says 32 where R29 is the last one.
 constexpr std::uint32_t place_registers(unsigned generation) { return generation < 70 ? 0 : 2; }

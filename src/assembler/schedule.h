@@ -15,6 +15,8 @@ inline constexpr std::uint32_t register_portion = 8;
 inline constexpr std::uint32_t lost_registers = 6;
 // Registers that a thread may have while an SM still has room for as many threads as it can hold.
 std::uint32_t registers_of_full_sm(unsigned generation);
+// Those of them that values may take.
+std::uint32_t free_registers(unsigned generation);
 // With registers that have numbers: fills cycles in which an instruction would wait with others.
 void schedule_after_allocation(Program& program);
 

@@ -19,10 +19,6 @@
 namespace simtlab::assembler {
 namespace {
 
-int free_registers(unsigned generation) {
-  constexpr std::uint32_t stack = 1;
-  return static_cast<int>(registers_of_full_sm(generation) - place_registers(generation) - stack);
-}
 // More of the free registers have to save one cycle of so many.
 constexpr std::uint64_t worth_it = 64;
 // Where registers do not suffice, another order has to need fewer by so many.
@@ -426,7 +422,7 @@ struct ProgramOrder {
 // Blocks that need many registers start from an order that spares them: of their own, or that of the PTX,
 // which its compiler made so.
 void spare_registers(Program& program, const LiveRegisters& live) {
-  const int many = free_registers(program.generation);
+  const int many = static_cast<int>(free_registers(program.generation));
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
     Block& block = program.blocks[b];
     const int own = peak_of(program, b, live);
@@ -439,7 +435,8 @@ void spare_registers(Program& program, const LiveRegisters& live) {
     int least = own;
     std::vector<Instruction> best = code;
     for (const std::vector<std::uint32_t>& order :
-         {sparing_order(program, b, live, graph), order_of_ptx(code, graph)}) {
+         {sparing_order(program, b, live, graph), depth_first_order(code, graph),
+          order_of_ptx(code, graph)}) {
       for (std::size_t k = 0; k < order.size(); ++k) block.code[k] = code[order[k]];
       const int peak = peak_of(program, b, live);
       if (peak + worth_moving > own || peak >= least) continue;
@@ -450,14 +447,11 @@ void spare_registers(Program& program, const LiveRegisters& live) {
   }
 }
 
-// Blocks in loops count for as many turns.
-std::uint64_t weight_of(const Block& block) { return std::uint64_t{1} << 3 * std::min(block.depth, 5u); }
-
 ProgramOrder order_of(const Program& program, std::deque<BlockOrder>& blocks, int limit) {
   ProgramOrder out;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     out.blocks.push_back(blocks[b].best(limit));
-    out.cycles += out.blocks.back().cycles * weight_of(program.blocks[b]);
+    out.cycles += out.blocks.back().cycles * turns_of(program.blocks[b]);
   }
   return out;
 }
@@ -473,6 +467,11 @@ std::uint32_t registers_of_full_sm(unsigned generation) {
   return file / threads / portion * portion;
 }
 
+std::uint32_t free_registers(unsigned generation) {
+  constexpr std::uint32_t stack = 1;
+  return registers_of_full_sm(generation) - place_registers(generation) - stack;
+}
+
 void schedule_before_allocation(Program& program) {
   const LiveRegisters live(program);
   spare_registers(program, live);
@@ -486,7 +485,7 @@ void schedule_before_allocation(Program& program) {
   }
   const int most = static_cast<int>(program.most_registers) - static_cast<int>(lost_registers);
   const int few = std::min(least + least / 8, most),
-            free = std::min(free_registers(program.generation), most);
+            free = std::min(static_cast<int>(free_registers(program.generation)), most);
   // Free registers, and those that uniform ones spare, are taken as far as they shorten the kernel.
   ProgramOrder best = order_of(program, blocks, few);
   const int as_before = std::min(few + spared, few > free ? most : free);

@@ -103,7 +103,66 @@ class SparingOrder {
   std::vector<std::uint32_t> order_;
 };
 
+// What an instruction needs comes just before it, and of that first what takes most registers to compute: as
+// Sethi and Ullman order an expression.
+class DepthFirstOrder {
+ public:
+  DepthFirstOrder(const std::vector<Instruction>& code, const ScheduleGraph& graph)
+      : graph_(graph), before_(code.size()), written_(code.size(), 0), needed_(code.size(), 0) {
+    for (std::uint32_t n = 0; n < code.size(); ++n) {
+      for_each_ref(code[n], [&](const Ref& r, bool writes) { written_[n] += writes ? r.count : 0u; });
+      sort_before(n);
+      for (const ScheduleGraph::Edge& e : graph.after(n))
+        if (before_[e.to].empty() || before_[e.to].back() != n) before_[e.to].push_back(n);
+    }
+  }
+
+  std::vector<std::uint32_t> run() && {
+    std::vector<char> placed(before_.size(), 0);
+    std::vector<std::size_t> next(before_.size(), 0);
+    std::vector<std::uint32_t> way;
+    for (std::uint32_t end = 0; end < before_.size(); ++end) {
+      if (!graph_.after(end).empty()) continue;
+      way.push_back(end);
+      while (!way.empty()) {
+        const std::uint32_t n = way.back();
+        if (next[n] < before_[n].size()) {
+          const std::uint32_t m = before_[n][next[n]++];
+          if (placed[m] == 0) way.push_back(m);
+          continue;
+        }
+        way.pop_back();
+        if (std::exchange(placed[n], 1) == 0) order_.push_back(n);
+      }
+    }
+    return std::move(order_);
+  }
+
+ private:
+  void sort_before(std::uint32_t n) {
+    std::ranges::stable_sort(before_[n], [&](std::uint32_t x, std::uint32_t y) {
+      return needed_[x] + written_[y] > needed_[y] + written_[x];
+    });
+    std::uint32_t kept = 0;
+    for (const std::uint32_t m : before_[n]) {
+      needed_[n] = std::max(needed_[n], kept + needed_[m]);
+      kept += written_[m];
+    }
+    needed_[n] = std::max(needed_[n], written_[n]);
+  }
+
+  const ScheduleGraph& graph_;
+  std::vector<std::vector<std::uint32_t>> before_;
+  std::vector<std::uint32_t> written_, needed_;  // registers
+  std::vector<std::uint32_t> order_;
+};
+
 }  // namespace
+
+std::vector<std::uint32_t> depth_first_order(const std::vector<Instruction>& code,
+                                             const ScheduleGraph& graph) {
+  return DepthFirstOrder(code, graph).run();
+}
 
 std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block,
                                          const LiveRegisters& live, const ScheduleGraph& graph) {

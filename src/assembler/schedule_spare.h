@@ -16,6 +16,10 @@ namespace simtlab::assembler {
 std::vector<std::uint32_t> sparing_order(const Program& program, std::uint32_t block,
                                          const LiveRegisters& live, const ScheduleGraph& graph);
 
+// What an instruction needs just before it, one operand after the other.
+std::vector<std::uint32_t> depth_first_order(const std::vector<Instruction>& code,
+                                             const ScheduleGraph& graph);
+
 // The order in which the PTX has the instructions, as far as they depend on each other.
 std::vector<std::uint32_t> order_of_ptx(const std::vector<Instruction>& code, const ScheduleGraph& graph);
 
