@@ -17,10 +17,12 @@
 #include "assembler/layout.h"
 #include "assembler/narrow.h"
 #include "assembler/predicate.h"
+#include "assembler/recompute.h"
 #include "assembler/schedule.h"
 #include "assembler/select.h"
 #include "assembler/signs.h"
 #include "assembler/simplify.h"
+#include "assembler/split.h"
 #include "assembler/test_bits.h"
 #include "assembler/uniform_constants.h"
 #include "assembler/uniform_registers.h"
@@ -129,6 +131,8 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   narrow(selected);
   forward_copies(selected);
   clean(selected);
+  split_registers(selected);
+  clean(selected);
   test_bits(selected);
   add_signs(selected);
   combine_atomics(selected, generation);
@@ -142,6 +146,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   if (!machine::in_bundles(generation)) yield_in_loops(selected);
   update_in_place(selected);
   clean(selected);
+  recompute(selected);
   if (uniform == Uniform::all) use_uniform_registers(selected);
   if (uniform != Uniform::none) use_uniform_constants(selected);
   Program program = of_full_sm(selected, finished(selected, true));

@@ -12,6 +12,8 @@
 #include "assembler/clean.h"
 #include "assembler/forward.h"
 #include "assembler/hoist.h"
+#include "assembler/recompute.h"
+#include "assembler/split.h"
 #include "assembler/update.h"
 #include "random_program.h"
 
@@ -42,6 +44,10 @@ void expect_same_after(const F& step) {
 
 TEST(ForwardCopies, RandomProgramsMeanTheSame) { expect_same_after(forward_copies); }
 TEST(Hoist, RandomProgramsMeanTheSame) { expect_same_after(hoist); }
+TEST(SplitRegisters, RandomProgramsMeanTheSame) { expect_same_after(split_registers); }
+TEST(Recompute, RandomProgramsMeanTheSame) {
+  expect_same_after([](Program& program) { recompute(program, 2); });
+}
 TEST(UpdateInPlace, RandomProgramsMeanTheSame) { expect_same_after(update_in_place); }
 
 // Block 0, then a loop of block 1, then block 2.
@@ -241,6 +247,46 @@ TEST_F(LoopOfOneBlock, ACounterIsNotChangedBehindWhatItsNewValueIsNeededFor) {
   turn(counter_);
   update_in_place(program_);
   EXPECT_EQ(count(1, "MOV"), 1u);
+}
+
+// A product of two parameters, and what a thread knows of itself, behind a loop that does not read them.
+TEST_F(LoopOfOneBlock, WhatLivesThroughItUnreadIsComputedAgainBehindIt) {
+  b_.start(0);
+  const Ref word = computed("MOV", {parameter(0x170)}),
+            product = computed("IMAD", {value_of(word), parameter(0x174), zero()}),
+            loaded = b_.new_register();
+  b_.access("LDG", loaded, base_, 0, true, {}, {});
+  b_.start(1);
+  store(computed("IADD3", {value_of(counter_), number(1), zero()}));
+  turn(counter_);
+  program_.blocks[2].code.clear();
+  store(product);
+  store(loaded);
+  b_.emit("EXIT", {}, {});
+  Program enough = program_;
+  recompute(enough, 20);
+  EXPECT_EQ(enough.blocks[0].code.size(), program_.blocks[0].code.size());
+  recompute(program_, 3);
+  EXPECT_EQ(count(0, "IMAD") + count(1, "IMAD"), 0u);
+  EXPECT_EQ(count(2, "IMAD"), 1u);
+  EXPECT_EQ(program_.blocks[2].code[0].code.mnemonic(), "MOV");
+  EXPECT_EQ(count(0, "LDG"), 1u) << "a load may find something else there";
+}
+
+TEST_F(LoopOfOneBlock, AnUpperWordThatIsZeroTakesNoRegister) {
+  b_.start(0);
+  const Ref wide = b_.new_register(2);
+  b_.move({wide.reg, 0, 1}, value_of(counter_));
+  b_.move({wide.reg, 1, 1}, zero());
+  b_.start(1);
+  store(computed("IADD3", {value_of({wide.reg, 0, 1}), number(1), zero()}));
+  store(computed("IADD3", {value_of({wide.reg, 1, 1}), number(2), value_of(counter_)}));
+  turn(counter_);
+  split_registers(program_);
+  clean(program_);
+  EXPECT_EQ(program_.registers[wide.reg].width, 1u);
+  const Instruction& sum = program_.blocks[1].code[2];
+  EXPECT_FALSE(sum.refs[static_cast<std::size_t>(sum.code.form->operand("Ra"))]);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "assembler/allocate.h"
 #include "assembler/build.h"
 #include "assembler/schedule.h"
+#include "assembler/schedule_live.h"
+#include "assembler/schedule_spare.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -64,6 +66,46 @@ TEST_F(OrderedBlock, NumbersAreMadeShortlyBeforeTheyAreRead) {
     x = computed("FFMA", value_of(x), value_of(numbers[k]), value_of(numbers[k + 1]));
   store(x);
   EXPECT_LE(registers(), 9u);
+}
+
+// Chains that stand side by side in the code; the longer one first, for its registers are free again then.
+TEST_F(OrderedBlock, OneOperandIsComputedAfterTheOther) {
+  constexpr unsigned steps = 5;
+  Ref one = computed("IADD3", parameter(0x170), number(1), zero()),
+      other = computed("IADD3", parameter(0x174), number(2), zero());
+  for (unsigned n = 0; n < steps; ++n) {
+    one = computed("IADD3", value_of(one), value_of(one), zero());
+    const Ref square = computed("FFMA", value_of(other), value_of(other), zero());
+    other = computed("FFMA", value_of(square), value_of(other), value_of(other));
+  }
+  store(computed("FFMA", value_of(one), value_of(other), zero()));
+  std::vector<Instruction>& code = program_.blocks[0].code;
+  std::vector<Effects> effects;
+  for (const Instruction& i : code) effects.push_back(value_effects_of(program_, i));
+  const std::vector<std::uint32_t> order = depth_first_order(code, ScheduleGraph(code, effects));
+  ASSERT_EQ(order.size(), code.size());
+  std::string names;
+  for (const std::uint32_t n : order) names += code[n].code.mnemonic().substr(0, 1);
+  EXPECT_EQ(names, "MIFFFFFFFFFFMIIIIIIFMMS");
+}
+
+// What is written for some lanes and read for these alone is not there before.
+TEST_F(OrderedBlock, GuardedValuesLiveWhereTheirGuardHolds) {
+  const Ref x = b_.new_register(), p = b_.new_predicate();
+  b_.access("LDG", x, base_, 0, true, {}, {});
+  b_.set_result(b_.emit("ISETP", {}, {value_of(x), number(1)}, {{"cmp", "LT"}}), machine::Name("Pd"), p);
+  b_.guard({p, false});
+  std::vector<Ref> loaded;
+  for (unsigned k = 0; k < 60; ++k) {
+    const Ref sum = computed("IADD3", value_of(x), number(k), zero());
+    store(sum);
+    loaded.push_back(sum);
+  }
+  b_.guard(always());
+  b_.emit("EXIT", {}, {});
+  const LiveRegisters live(program_);
+  for (const Ref& r : loaded) EXPECT_FALSE(live.in(0, r.reg));
+  EXPECT_LE(registers(), 32u);
 }
 
 }  // namespace

@@ -444,7 +444,8 @@ class Machine {
       if (i.refs[k])
         for (unsigned part = 0; part < i.refs[k].count; ++part) {
           in.push_back(unit(i, k, part) ^ (o.inverted ? 1u : 0u));
-          hash = mixed(hash, in.back());
+          // A register that holds 0 is as good as RZ.
+          if (in.back() != 0) hash = mixed(hash, std::uint64_t{4 * k + part} << 32 | in.back());
         }
       if (!i.refs[k] &&
           (o.kind == machine::OperandKind::immediate || o.kind == machine::OperandKind::constant))
