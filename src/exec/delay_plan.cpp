@@ -21,11 +21,11 @@ class PlanBuilder {
   DelayStep build() {
     const machine::Control& control = instruction_.control;
     step_.stall = control.stall;
-    step_.waits = control.wait_mask;
+    step_.waits = static_cast<std::uint8_t>(control.wait_mask | machine::waited_scoreboards(instruction_));
+    step_.partial = machine::partial_wait(instruction_);
     step_.unit = machine::unit_of(instruction_);
     step_.write_scoreboard = control.write_barrier;
     step_.read_scoreboard = control.read_barrier;
-    if (instruction_.mnemonic() == "DEPBAR") add_partial_wait();
     read(view_.guard, ResultReader::guard);
     const ResultReader reader = machine::reader_of(instruction_);
     for (const ptx::Inst& operation : code_.of(action_)) {
@@ -44,19 +44,6 @@ class PlanBuilder {
   }
 
  private:
-  // DEPBAR.LE SB0, 0x2, {3,4}
-  void add_partial_wait() {
-    const auto value_of = [&](std::string_view name) {
-      const int i = instruction_.form->operand(name);
-      return i < 0 ? 0u : static_cast<unsigned>(instruction_.operands[static_cast<std::size_t>(i)].value);
-    };
-    if (instruction_.field("le") != 0) {
-      step_.partial_scoreboard = static_cast<std::uint8_t>(value_of("SB") & 7u);
-      step_.partial_left = static_cast<std::uint8_t>(value_of("cnt"));
-    }
-    step_.waits |= static_cast<std::uint8_t>(value_of("mask"));
-  }
-
   // Calls each(place) for what an operand of an operation stands for, but for intermediate values.
   template <class F>
   void places_of(const ptx::Operand& operand, F&& each) const {

@@ -50,7 +50,8 @@ class Delivery {
     for (unsigned scoreboard = 0; scoreboard < no_scoreboard; ++scoreboard)
       if (step_.waits >> scoreboard & 1)
         wait_for(static_cast<std::uint8_t>(scoreboard), scoreboard_cycles, 0);
-    if (step_.partial_scoreboard != no_scoreboard) wait_for(step_.partial_scoreboard, 0, step_.partial_left);
+    if (step_.partial.scoreboard != machine::PartialWait::nothing)
+      wait_for(step_.partial.scoreboard, 0, step_.partial.left);
     for (Result& r : delays_.results)
       if (r.source != ResultSource::variable && !r.delivered &&
           (step_.reads_all || r.age >= machine::longest_latency))

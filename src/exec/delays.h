@@ -45,8 +45,7 @@ struct DelayStep {
   std::uint8_t stall = 1, waits = 0;  // waits: scoreboards, a bit each
   machine::InOrder unit = machine::InOrder::none;
   std::uint8_t write_scoreboard = no_scoreboard, read_scoreboard = no_scoreboard;
-  // DEPBAR.LE: waits until no more than so many instructions hold it
-  std::uint8_t partial_scoreboard = no_scoreboard, partial_left = 0;
+  machine::PartialWait partial;
   bool reads_all = false;  // a call of the driver: its arguments are in registers
 };
 

@@ -151,13 +151,23 @@ InOrder unit_of(const Instruction& instruction) {
   return is_one_of(base, shared) ? InOrder::shared : InOrder::global;
 }
 
+namespace {
+
+unsigned number_in(const Instruction& instruction, std::string_view operand) {
+  const int at = instruction.form->operand(Name(operand));
+  return at < 0 ? 0 : static_cast<unsigned>(instruction.operands[static_cast<std::size_t>(at)].value);
+}
+
+}  // namespace
+
 unsigned waited_scoreboards(const Instruction& instruction) {
-  if (!instruction.form->bundled() || instruction.mnemonic() != "DEPBAR") return 0;
-  const auto value = [&](std::string_view name) {
-    return static_cast<unsigned>(
-        instruction.operands[static_cast<std::size_t>(instruction.form->operand(name))].value);
-  };
-  return value("mask") | (instruction.field("le") != 0 ? 1u << value("SB") : 0u);
+  return instruction.mnemonic() == "DEPBAR" ? number_in(instruction, "mask") : 0;
+}
+
+PartialWait partial_wait(const Instruction& instruction) {
+  if (instruction.mnemonic() != "DEPBAR" || instruction.field("le") == 0) return {};
+  return {static_cast<std::uint8_t>(number_in(instruction, "SB") & 7u),
+          static_cast<std::uint8_t>(number_in(instruction, "cnt"))};
 }
 
 ResultSource source_of(const Instruction& instruction, bool second_register) {

@@ -50,9 +50,16 @@ InOrder unit_of(const Instruction& instruction);
 // (tools/stall_distances.py --pairs).
 bool is_wide_product(const Instruction& instruction);
 
-// Scoreboards that DEPBAR of Maxwell and Pascal waits for, beside those of its control information. With .LE
-// it lets some be under way: here it waits for all.
+// Scoreboards that DEPBAR waits for, beside those of its control information.
 unsigned waited_scoreboards(const Instruction& instruction);
+
+// DEPBAR.LE waits until no more than so many instructions hold a scoreboard. The first ones let go of it
+// first.
+struct PartialWait {
+  static constexpr std::uint8_t nothing = 7;
+  std::uint8_t scoreboard = nothing, left = 0;
+};
+PartialWait partial_wait(const Instruction& instruction);
 
 ResultSource source_of(const Instruction& instruction, bool second_register);
 ResultReader reader_of(const Instruction& instruction);

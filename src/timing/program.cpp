@@ -317,7 +317,13 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, con
 // watched, for the next reader stands far enough behind (its stall counts see to that).
 void Program::add_counters(const machine::Instruction& instruction, const PipeTable& pipes, InstInfo& info) {
   const machine::Control& control = instruction.control;
-  const unsigned waits = control.wait_mask | machine::waited_scoreboards(instruction);
+  unsigned waits = control.wait_mask;
+  // From Ampere on DEPBAR waits for groups of copies (Kind::async_wait).
+  if (machine::in_bundles(instruction.generation)) {
+    waits |= machine::waited_scoreboards(instruction);
+    info.partial = machine::partial_wait(instruction);
+    waits_in_part_ = waits_in_part_ || info.partial.scoreboard < control_counters;
+  }
   slots_.resize(info.registers);
   if (control.write_barrier < control_counters) slots_.push_back(control.write_barrier);
   info.dst_count = info.shared_count = static_cast<std::uint8_t>(slots_.size() - info.registers);

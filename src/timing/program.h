@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/instruction.h"
+#include "machine/latency.h"
 #include "ptx/module.h"
 #include "stream/warp_source.h"
 #include "timing/front_end.h"
@@ -58,6 +59,7 @@ struct InstInfo {
   bool controlled = false, yields = false;
   bool special = false;  // reads a special register on the way of shuffles
   std::uint8_t stall_count = 1, read_counter = no_counter;
+  machine::PartialWait partial;    // for some of those that hold a counter
   std::uint16_t operand_read = 0;  // cycles until then
   std::uint16_t gap = 1;           // cycles from one to the next
   // Of the instruction cache: of its first machine instruction, and of the last in the buffer of a warp
@@ -88,6 +90,8 @@ class Program {
   std::span<const std::uint16_t> registers(const InstInfo& info) const {
     return {&slots_[info.registers], info.register_count};
   }
+  // Whether instructions wait for some of those that hold a counter.
+  bool waits_in_part() const { return waits_in_part_; }
   // Those that must be ready before it issues.
   std::span<const std::uint16_t> awaited(const InstInfo& info) const {
     return registers(info).subspan(info.shared_count);
@@ -100,6 +104,7 @@ class Program {
 
   const ptx::Function* function_;
   std::uint32_t first_predicate_, carry_slot_, accesses_ = 0;
+  bool waits_in_part_ = false;
   std::vector<InstInfo> code_;
   std::vector<std::uint16_t> slots_;
 };

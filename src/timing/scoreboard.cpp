@@ -9,6 +9,7 @@ void Scoreboard::begin(std::uint32_t warps) {
   folded_.resize(std::size_t{warps} * most_folded);
   folded_count_.assign(warps, 0);
   pending_.assign(std::size_t{warps} * control_counters, {});
+  holders_.begin(warps * control_counters);
 }
 
 void Scoreboard::widen(std::uint32_t slots) {
@@ -26,12 +27,15 @@ void Scoreboard::clear(std::uint32_t first_warp, std::uint32_t warps) {
   std::fill_n(folded_count_.begin() + first_warp, warps, std::uint8_t{0});
   std::fill_n(pending_.begin() + static_cast<std::ptrdiff_t>(std::size_t{first_warp} * control_counters),
               std::size_t{warps} * control_counters, Pending{});
+  holders_.clear(first_warp * control_counters, warps * control_counters);
 }
 
 void Scoreboard::raise(std::uint32_t warp, const Program& program, const InstInfo& info,
                        std::uint64_t value) {
   std::uint64_t* const board = of(warp);
   for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) {
+    if (program.waits_in_part())
+      holders_.hold(warp * control_counters + slot, &info, value, cycle_of(value) == no_cycle);
     Pending& p = pending(warp, slot);
     if (cycle_of(value) == no_cycle) {
       if (p.loads++ == 0) p.latest = board[slot];
@@ -48,6 +52,7 @@ void Scoreboard::lower(std::uint32_t warp, const Program& program, const InstInf
                        std::uint64_t value) {
   std::uint64_t* const board = of(warp);
   for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) {
+    if (program.waits_in_part()) holders_.let_go(warp * control_counters + slot, &info, value);
     Pending& p = pending(warp, slot);
     p.latest = std::max(p.latest, value);
     if (--p.loads == 0) board[slot] = p.latest;

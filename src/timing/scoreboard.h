@@ -11,6 +11,8 @@
 // Machine code from Volta on names what it waits for: six counters a warp (InstInfo::controlled), which an
 // instruction raises when it issues and lowers when its results are there (or its operands were read). They
 // are the first slots of a warp. One that several loads have raised is open until the last of them has come.
+// DEPBAR.LE of Maxwell and Pascal waits for the first of them alone: where a program has such waits, who
+// holds a counter is kept in the order of issue, in which they let go of it.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "timing/counter_holders.h"
 #include "timing/messages.h"
 #include "timing/program.h"
 #include "timing/stall.h"
@@ -67,6 +70,9 @@ class Scoreboard {
                        std::uint64_t floor) const {
     const std::uint64_t* const board = of(warp);
     for (const std::uint16_t slot : program.awaited(info)) floor = std::max(floor, board[slot]);
+    if (info.partial.scoreboard < control_counters) [[unlikely]]
+      floor = std::max(
+          floor, holders_.all_but(warp * control_counters + info.partial.scoreboard, info.partial.left));
     return floor;
   }
 
@@ -102,12 +108,12 @@ class Scoreboard {
   Pending& pending(std::uint32_t warp, unsigned counter) {
     return pending_[std::size_t{warp} * control_counters + counter];
   }
-
   std::uint32_t warps_ = 0, slots_ = 0;
   std::vector<std::uint64_t> entries_;      // warps x slots
   std::vector<Folded> folded_;              // warps x most_folded
   std::vector<std::uint8_t> folded_count_;  // by warp
   std::vector<Pending> pending_;            // warps x control_counters
+  CounterHolders holders_;                  // the same, of programs that wait for some of them
 };
 
 }  // namespace simtlab::timing

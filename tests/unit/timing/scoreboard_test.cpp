@@ -89,5 +89,37 @@ TEST_F(ScoreboardTest, NothingIsFoldedOnTheAnswerOfAnAtomic) {
   EXPECT_TRUE(board.fold(0, program, program[1], true));
 }
 
+// Three loads and a DEPBAR.LE that lets one be under way.
+TEST(CounterHolders, TheFirstOnesLetGoFirst) {
+  CounterHolders holders;
+  holders.begin(2);
+  EXPECT_EQ(holders.all_but(0, 0), 0u);
+  constexpr std::uint64_t open = open_entry(Stall::long_scoreboard);
+  const int first = 0, second = 0, third = 0;
+  for (const int* load : {&first, &second, &third}) holders.hold(0, load, open, true);
+  holders.let_go(0, &first, entry(50, Stall::long_scoreboard));
+  holders.let_go(0, &third, entry(40, Stall::long_scoreboard));
+  EXPECT_EQ(holders.all_but(0, 1), open) << "the second is under way";
+  EXPECT_EQ(holders.all_but(0, 2), entry(50, Stall::long_scoreboard));
+  EXPECT_EQ(holders.all_but(0, 3), 0u);
+  holders.let_go(0, &second, entry(90, Stall::long_scoreboard));
+  EXPECT_EQ(holders.all_but(0, 1), entry(90, Stall::long_scoreboard));
+  EXPECT_EQ(holders.all_but(0, 0), entry(90, Stall::long_scoreboard));
+  EXPECT_EQ(holders.all_but(1, 0), 0u) << "another counter";
+  holders.clear(0, 1);
+  EXPECT_EQ(holders.all_but(0, 0), 0u);
+}
+
+TEST(CounterHolders, TheSameLoadMayHoldItAgain) {
+  CounterHolders holders;
+  holders.begin(1);
+  const int load = 0;
+  for (std::uint64_t k = 0; k < 100; ++k) {
+    holders.hold(0, &load, open_entry(Stall::long_scoreboard), true);
+    holders.let_go(0, &load, entry(k, Stall::long_scoreboard));
+  }
+  EXPECT_EQ(holders.all_but(0, 1), entry(98, Stall::long_scoreboard));
+}
+
 }  // namespace
 }  // namespace simtlab::timing
