@@ -79,7 +79,9 @@ struct Folder {
 };
 
 inline device::Device four_sms() {
-  return device::load_device("titanx-maxwell", {{"sm.count", "4", {}}}).device;
+  device::Device device = device::load_device("titanx-maxwell", {{"sm.count", "4", {}}}).device;
+  device.launch = {};  // kernels of a few microseconds would be little else
+  return device;
 }
 
 struct Launched {
