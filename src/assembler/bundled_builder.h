@@ -62,7 +62,7 @@ class BundledBuilder {
     std::uint32_t most = 32;
     bool wraps = false;
   };
-  // Where no instruction shifts pairs, up to the first Kepler
+  // Where no instruction shifts such pairs: none does up to the first Kepler
   void move_between(Ref d, const PairShift& s);
 
   // ---- products ----

@@ -231,21 +231,19 @@ void Bundler::shift(const Instruction& i) {
   const Value amount = by.is_number()
                            ? number(wraps ? by.bits & most : std::min<std::uint64_t>(by.bits, most + 1))
                            : b_.out().as_register(by);
-  if (!b_.out().has_form("SHF"))
-    return b_.move_between(result(i), {.low = a,
-                                       .high = c,
-                                       .by = amount,
-                                       .left = left,
-                                       .is_signed = is_signed,
-                                       .most = wraps ? most : most + 1,
-                                       .wraps = wraps});
   const Value order[] = {a, amount, c};
   for (const machine::Form* form : b_.out().forms("SHF"))
     if (auto out = b_.out().with_form(i, *form, order, left_out)) {
       b_.out().set_word(append(std::move(*out), i), {"type", !wide ? "" : is_signed ? "S64" : "U64"});
       return;
     }
-  throw GivenUp{"a shift of a pair of this kind"};
+  b_.move_between(result(i), {.low = a,
+                              .high = c,
+                              .by = amount,
+                              .left = left,
+                              .is_signed = is_signed,
+                              .most = wraps ? most : most + 1,
+                              .wraps = wraps});
 }
 
 void Bundler::reverse(const Instruction& i) {

@@ -44,7 +44,8 @@ iterations = 2
 name = "recorded"
 run = "folder/recorded.simt"
 """
-GPU = ("--gpu", "titanx-maxwell", "--set", "sm.count=4")
+# Kernels of a few microseconds would be little else than the floor of a launch.
+GPU = ("--gpu", "titanx-maxwell", "--set", "sm.count=4", "--set", "launch.floor=0")
 
 
 class Cycle(Case):
@@ -125,7 +126,7 @@ class Cycle(Case):
             out = self.corun("--mix", "memory,compute", "--limit", "2", "--policy", "mps", *more).stdout
             return float(re.search(r"\| 1 \| compute \| 2 \| mps \| [\d.]+ [num]?s \| ([0-9.]+) \|", out).group(1))
 
-        self.assertGreater(slowdown("--sharing", "compute=0"), 2 * slowdown())
+        self.assertGreater(slowdown("--sharing", "compute=0"), 1.8 * slowdown())
         self.assertGreater(slowdown("--sharing", "saxpy=0-2,comp*=3"), 2 * slowdown("--sharing", "smk"))
         self.fails(
             3,

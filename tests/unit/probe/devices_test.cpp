@@ -449,7 +449,10 @@ INSTANTIATE_TEST_SUITE_P(
         // Lines that are read at once lie a power of two apart: the hash puts them into the same slice of L2.
         // The slices of the lines that a preferred warp reads have more to do than others, and launches end
         // with some warps alone: so much for the bandwidth of L2.
-        OnceWrong{24, "bandwidth", {"interconnect.sm_bytes_per_cycle", "l2.bytes_per_cycle"}},
+        OnceWrong{24,
+                  "bandwidth",
+                  {"interconnect.sm_bytes_per_cycle", "l2.bytes_per_cycle"},
+                  {{"l1.mshr_entries", "512", {}}}},
         // The port of loads serves one scheduler before the other, whose warps are fast once the first one's
         // have ended; and all warps come to the end of a round at once.
         OnceWrong{24, "bandwidth", {"throughput.load"}, {{"sm.scheduler", "lrr", {}}}},
@@ -462,8 +465,11 @@ INSTANTIATE_TEST_SUITE_P(
         OnceWrong{65, "arithmetic", {"throughput.bit"}},
         // Seventy miss registers are fewer than what 32 bytes a cycle keep under way; single lines come as
         // fast as the port lets them, and never need them all.
-        OnceWrong{
-            62, "bandwidth", {"interconnect.sm_bytes_per_cycle"}, {}, "interconnect.sm_bytes_per_cycle"}),
+        OnceWrong{62,
+                  "bandwidth",
+                  {"interconnect.sm_bytes_per_cycle"},
+                  {{"l1.mshr_entries", "70", {}}},
+                  "interconnect.sm_bytes_per_cycle"}),
     [](const auto& info) {
       return fmt::format("seed_{}_{}_{}", info.param.seed, info.param.kind, info.index);
     });

@@ -64,7 +64,7 @@ TEST(CycleHost, WithOneSlotLaunchesTakeTurnsAndWait) {
   for (const corun::ApplicationResult& a : mix.applications) {
     // Alone on the GPU, but the next launch begins where a step of the network ends, and the second finds its
     // instructions in the caches.
-    EXPECT_NEAR(a.slowdown_gpu(), 1, 0.05);
+    EXPECT_NEAR(a.slowdown_gpu(), 1, 0.08);
     EXPECT_GT(a.slowdown_turnaround(), 1.5);
   }
   EXPECT_GT(mix.applications[1].waited_ns, 0);
