@@ -11,7 +11,10 @@ void Bundler::locked(const Instruction& i) {
   const bool swaps = i.code.mnemonic() == "ATOMS.CAS", wide = word(i, "type").ends_with("64"),
              conditional = b_.out().has_form("STSCUL");
   const std::vector<Value> v = sources(i);
-  const Ref mine = conditional ? b_.out().new_predicate() : done, old = b_.temporary(wide ? 2 : 1);
+  // What lanes without the lock get is overwritten in the next round, unless that reads the register.
+  const Ref mine = conditional ? b_.out().new_predicate() : done, d = result(i);
+  const bool later = d && reads(i, d);
+  const Ref old = d && !later ? d : b_.temporary(wide ? 2 : 1);
   Instruction load = b_.out().access_like("LDSLK", old, i);
   b_.out().set_word(load, {"size", wide ? "64" : ""});
   b_.out().set_result(load, "Pd", mine);
@@ -23,7 +26,7 @@ void Bundler::locked(const Instruction& i) {
   store.refs[static_cast<std::size_t>(store.code.form->operand("Rb"))] = changed;
   if (conditional) b_.out().set_result(store, "Pd", done);
   append(std::move(store), i);
-  if (const Ref d = result(i)) b_.out().move(d, value_of(old));
+  if (later) b_.out().move(d, value_of(old));
   b_.out().guard(always());
 }
 
