@@ -31,6 +31,7 @@ LaunchSlots launch_slots(unsigned generation) {
     slots.parameters = 0x140;
   }
   if (generation < 50) {
+    // Kepler's as ptxas 11.8 reads them on sm_35, Fermi's recalled.
     // Fermi's parameters begin where Maxwell has the stack; Kepler's values stand 0x20 behind Fermi's. What
     // the hardware keeps in another bank, or nowhere, is behind the parameters of the largest kernel.
     const std::uint32_t driver = generation < 30 ? 0 : 0x20;
