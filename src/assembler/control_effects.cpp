@@ -46,6 +46,8 @@ class EffectsBuilder {
       : instruction_(instruction),
         code_(instruction.code),
         reader_(machine::reader_of(code_)),
+        predicate_reader_(is_control_flow(base_mnemonic(code_)) ? ResultReader::guard
+                                                                : machine::predicate_reader_of(code_)),
         program_(program) {}
 
   Effects build() {
@@ -58,10 +60,9 @@ class EffectsBuilder {
           static_cast<Place>((code_.guard_uniform ? uniform_predicate_places : predicate_places) +
                              code_.guard),
           ResultReader::guard);
-    const bool flow = is_control_flow(base_mnemonic(code_));
     for (std::size_t i = 0; i < code_.operand_count(); ++i) {
       const std::size_t before = effects_.read_count();
-      add(i, flow);
+      add(i);
       if (code_.operands[i].kind == OperandKind::memory) effects_.set_address(before);
     }
     // The flags of a sum stand where later generations have uniform predicates.
@@ -74,13 +75,13 @@ class EffectsBuilder {
   }
 
  private:
-  void add(std::size_t i, bool flow) {
+  void add(std::size_t i) {
     const machine::Operand& o = code_.operands[i];
     const bool writes = instruction_.is_write(i);
     const Ref& ref = instruction_.refs[i];
     if (is_value(ref)) {
       const bool predicate = o.kind == OperandKind::pred || o.kind == OperandKind::upred;
-      touch(place_of(ref), ref.count, writes, predicate, predicate && flow ? ResultReader::guard : reader_);
+      touch(place_of(ref), ref.count, writes, predicate, predicate ? predicate_reader_ : reader_);
       if (o.kind == OperandKind::memory || o.kind == OperandKind::constant) add_uniform(i);
       return;
     }
@@ -105,7 +106,7 @@ class EffectsBuilder {
       case OperandKind::upred:
         if (o.number == machine::true_predicate) break;
         touch((is_of_warp(i) ? uniform_predicate_places : predicate_places) + unsigned{o.number}, 1, writes,
-              true, flow ? ResultReader::guard : reader_);
+              true, predicate_reader_);
         break;
       case OperandKind::predicates: touch_all(predicate_places); break;
       case OperandKind::upredicates: touch_all(uniform_predicate_places); break;
@@ -188,7 +189,7 @@ class EffectsBuilder {
 
   const Instruction& instruction_;
   const machine::Instruction& code_;
-  const ResultReader reader_;
+  const ResultReader reader_, predicate_reader_;
   const Program* const program_;
   Effects effects_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -244,7 +245,7 @@ class Recomputation {
   const Flow flow_;
   const LiveRegisters live_;
   std::vector<unsigned> in_use_;  // by block
-  std::vector<Value> values_;     // by register
+  std::deque<Value> values_;      // by register; some are added, and references stay
   std::vector<Place> places_;     // by block
   const unsigned most_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "assembler/schedule_memory.h"
 
@@ -10,18 +11,20 @@ namespace {
 
 // Registers of loads and stores are free again after so many cycles.
 constexpr std::uint32_t late_operand_cycles = 12;
+// The comparison that a branch at the end waits for comes when no more than so many cycles are left: ptxas
+// has it there, in the median of loops of 350 kernels (sm_80).
+constexpr std::uint32_t cycles_left_to_compare = 24;
 
-class GraphBuilder {
+}  // namespace
+
+class ScheduleGraph::Builder {
  public:
-  struct FullEdge {
-    std::uint32_t from = 0, to = 0, cycles = 1;
-  };
-
-  GraphBuilder(std::span<const Instruction> code, std::span<const Effects> effects)
+  Builder(std::span<const Instruction> code, std::span<const Effects> effects)
       : code_(code), effects_(effects), tails_(code.size(), 1) {}
 
   void run() {
     for (std::uint32_t n = 0; n < code_.size(); ++n) add(n);
+    find_comparison();
     // What is not read here is wanted soon behind the block.
     for (const Users& u : users_)
       if (u.writer != none && u.readers.empty())
@@ -30,6 +33,8 @@ class GraphBuilder {
 
   std::vector<FullEdge> edges() && { return std::move(edges_); }
   std::vector<std::uint32_t> tails() && { return std::move(tails_); }
+  // That the branch at the end waits for; none: there is none, or a guarded one.
+  std::uint32_t comparison() const { return comparison_; }
 
  private:
   // Who wrote a register last, and who has read that.
@@ -86,6 +91,38 @@ class GraphBuilder {
     users.write = write;
   }
 
+  void find_comparison() {
+    if (code_.empty() || code_.back().target == none) return;
+    for (const Effects::Read& read : effects_.back().reads()) {
+      auto n = static_cast<std::uint32_t>(code_.size()) - 1;
+      while (n > 0 && !writes_to(n - 1, read.place)) --n;
+      if (n > 0 && !code_[n - 1].guarded()) comparison_ = n - 1;
+    }
+    if (comparison_ != none) keep_behind_arm();
+  }
+  bool writes_to(std::uint32_t n, Place place) const {
+    return std::ranges::any_of(effects_[n].writes(),
+                               [&](const Effects::Write& w) { return w.place == place; });
+  }
+  // It takes the first predicate of the block that has guarded others before it, and stays behind those, as
+  // ptxas has it.
+  void keep_behind_arm() {
+    std::unordered_set<Place> made;
+    Place guard = 0;
+    bool found = false;
+    for (std::uint32_t n = 0; n < comparison_; ++n) {
+      if (code_[n].guarded())
+        for (const Effects::Read& read : effects_[n].reads()) {
+          if (!made.contains(read.place) || (found && read.place != guard)) continue;
+          found = true;
+          guard = read.place;
+          edge(n, comparison_, 1);
+        }
+      for (const Effects::Write& w : effects_[n].writes())
+        if (w.predicate) made.insert(w.place);
+    }
+  }
+
   // The value of the address's registers: they and who wrote them.
   void set_base(std::uint32_t n, MemoryAccess& access) {
     std::size_t next = 0;
@@ -107,26 +144,36 @@ class GraphBuilder {
   std::vector<Users> users_;
   std::vector<FullEdge> edges_;
   std::vector<std::uint32_t> tails_;
+  std::uint32_t comparison_ = none;
   MemoryOrder order_;
 };
 
-}  // namespace
-
 ScheduleGraph::ScheduleGraph(std::span<const Instruction> code, std::span<const Effects> effects)
     : predecessors_(code.size(), 0) {
-  GraphBuilder builder(code, effects);
+  Builder builder(code, effects);
   builder.run();
-  const std::vector<GraphBuilder::FullEdge> all = std::move(builder).edges();
+  std::vector<FullEdge> all = std::move(builder).edges();
   tails_ = std::move(builder).tails();
-  starts_.assign(code.size() + 1, 0);
-  for (const GraphBuilder::FullEdge& e : all) {
+  fill(all);
+  const std::uint32_t comparison = builder.comparison();
+  if (comparison == none) return;
+  const std::vector<std::uint32_t> left = cycles_to_end();
+  for (std::uint32_t n = 0; n < comparison; ++n)
+    if (left[n] > cycles_left_to_compare) all.push_back({n, comparison, 1});
+  fill(all);
+}
+
+void ScheduleGraph::fill(const std::vector<FullEdge>& all) {
+  starts_.assign(size() + 1, 0);
+  std::ranges::fill(predecessors_, 0);
+  for (const FullEdge& e : all) {
     ++starts_[e.from + 1];
     ++predecessors_[e.to];
   }
-  for (std::size_t n = 0; n < code.size(); ++n) starts_[n + 1] += starts_[n];
+  for (std::size_t n = 0; n < size(); ++n) starts_[n + 1] += starts_[n];
   std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
   edges_.resize(all.size());
-  for (const GraphBuilder::FullEdge& e : all) edges_[next[e.from]++] = {e.to, e.cycles};
+  for (const FullEdge& e : all) edges_[next[e.from]++] = {e.to, e.cycles};
 }
 
 std::vector<std::uint32_t> ScheduleGraph::cycles_to_end() const {

@@ -28,6 +28,12 @@ class ScheduleGraph {
   std::vector<std::uint32_t> cycles_to_end() const;
 
  private:
+  struct FullEdge {
+    std::uint32_t from = 0, to = 0, cycles = 1;
+  };
+  class Builder;
+  void fill(const std::vector<FullEdge>& all);
+
   std::vector<std::size_t> starts_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> predecessors_;

@@ -28,8 +28,10 @@ class PlanBuilder {
     step_.read_scoreboard = control.read_barrier;
     read(view_.guard, ResultReader::guard);
     const ResultReader reader = machine::reader_of(instruction_);
+    const ResultReader of_predicate = machine::predicate_reader_of(instruction_);
     for (const ptx::Inst& operation : code_.of(action_)) {
-      for (unsigned i = 0; i < operation.src_count; ++i) read(operation.src[i], reader);
+      for (unsigned i = 0; i < operation.src_count; ++i)
+        read(operation.src[i], operation.src[i].kind == ptx::OperandKind::pred ? of_predicate : reader);
       read(operation.guard, ResultReader::guard);
       for (unsigned i = 0; i < operation.dst_count; ++i) write(operation.dst[i]);
     }

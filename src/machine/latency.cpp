@@ -200,6 +200,12 @@ ResultReader reader_of(const Instruction& instruction) {
   return ResultReader::alu;
 }
 
+ResultReader predicate_reader_of(const Instruction& instruction) {
+  constexpr std::string_view votes[] = {"VOTE", "VOTEU"};
+  const std::string_view base = base_of(instruction);
+  return is_branch(base) || is_one_of(base, votes) ? ResultReader::guard : reader_of(instruction);
+}
+
 unsigned register_latency(unsigned generation, ResultSource writer, ResultReader reader) {
   const Table& table = generation < 70   ? maxwell
                        : generation < 80 ? turing

@@ -63,6 +63,8 @@ PartialWait partial_wait(const Instruction& instruction);
 
 ResultSource source_of(const Instruction& instruction, bool second_register);
 ResultReader reader_of(const Instruction& instruction);
+// Of a predicate that is an operand. Branches and votes wait for it as if it guarded them.
+ResultReader predicate_reader_of(const Instruction& instruction);
 
 // From issue to issue. ResultSource::variable: 1, since only its scoreboard tells.
 unsigned register_latency(unsigned generation, ResultSource writer, ResultReader reader);

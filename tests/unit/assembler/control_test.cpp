@@ -254,5 +254,18 @@ TEST(ControlOf, BranchesLeaveThePredicateTheTimeItTakes) {
   EXPECT_EQ(c[0].stall + c[1].stall, 12);
 }
 
+TEST(ControlOf, VotesWaitForTheirPredicateAsBranchesDo) {
+  for (const auto& [generation, cycles] : {std::pair{75u, 12}, {80u, 13}, {90u, 13}}) {
+    OneBlock b(generation);
+    const Ref x = b.reg(2), y = b.reg(3);
+    const Ref p = {.reg = b.program.add({.file = File::predicate, .width = 1, .fixed = 0})};
+    Instruction& compare = b.builder.emit("ISETP", {}, {value_of(x), number(1)}, {{"cmp", "GE"}});
+    b.builder.set_result(compare, "Pd", p);
+    Instruction& vote = b.builder.emit("VOTE", y, {}, {{"mode", "ANY"}});
+    b.builder.set_condition(vote, "Pa", {p, false});
+    EXPECT_EQ(b.control()[0].stall, cycles) << "sm_" << generation;
+  }
+}
+
 }  // namespace
 }  // namespace simtlab::assembler

@@ -208,5 +208,43 @@ TEST(ScheduleOf, CopiesForTheNextTurnStayAtTheEnd) {
   EXPECT_EQ(code[1].code.mnemonic(), "LDG");
 }
 
+// As ptxas has it: behind the loads that the round waits for, and behind an arm whose predicate it takes.
+TEST(ScheduleOf, TheComparisonOfALoopComesLate) {
+  for (const bool guarded : {false, true}) {
+    Program program;
+    program.generation = 86;
+    program.blocks.resize(2);
+    Builder builder(program, 86);
+    builder.start(0);
+    const Ref address = builder.new_register(2), x = builder.new_register(), turn = builder.new_register();
+    const Ref p = builder.new_predicate(), in = builder.new_predicate();
+    Instruction& inside = builder.emit("ISETP", {}, {value_of(x), number(5)}, {{"cmp", "GE"}});
+    builder.set_result(inside, "Pd", in);
+    const Ref loaded = builder.new_register();
+    if (guarded) builder.guard({in, false});
+    builder.access("LDG", loaded, address, 0, true, {}, {});
+    builder.emit("FADD", x, {value_of(x), value_of(loaded)});
+    builder.guard(always());
+    builder.emit("IADD3", turn, {value_of(turn), number(1), zero()});
+    Instruction& compare = builder.emit("ISETP", {}, {value_of(turn), number(8)}, {{"cmp", "LT"}});
+    builder.set_result(compare, "Pd", p);
+    builder.guard({p, false});
+    builder.emit("BRA", {}, {}).target = 0;
+    builder.guard(always());
+    program.blocks[0].next = 1;
+    builder.start(1);
+    builder.access("STG", {}, address, 0, true, {value_of(x)}, {});
+    builder.emit("EXIT", {}, {});
+    schedule_before_allocation(program);
+    std::vector<std::string> order;
+    for (const Instruction& i : program.blocks[0].code) order.emplace_back(i.code.mnemonic());
+    const auto from_end = [&](std::string_view name) {
+      return std::find(order.rbegin(), order.rend(), name) - order.rbegin();
+    };
+    EXPECT_GT(from_end("LDG"), from_end("ISETP")) << guarded;
+    if (guarded) { EXPECT_GT(from_end("FADD"), from_end("ISETP")); }
+  }
+}
+
 }  // namespace
 }  // namespace simtlab::assembler

@@ -82,20 +82,25 @@ TEST(OlderGenerations, leave_what_the_ptx_leaves) {
   EXPECT_EQ(compared, 30u);
 }
 
-// Three of the programs have dp2a or dp4a, which came with Pascal's sm_61.
+// Some of the programs have dp2a or dp4a, which came with Pascal's sm_61: three of the eight, and four where
+// no optimiser removes what is not used, as under sanitizers.
 TEST(OlderGenerations, leave_what_random_loops_leave) {
   Suite suite = read_suite(data + "random_loops.suite");
   suite.cubins = {{"20", "sm_20"}, {"35", "sm_35"}, {"52", "sm_52"}};
-  unsigned equal = 0;
+  std::string missing;
+  const unsigned refused_of_each = optimiser::load(missing) == nullptr ? 4 : 3;
+  unsigned equal = 0, refused = 0;
   compare_suite(suite, [&](const Finding& f) {
     if (f.outcome == Outcome::refused) {
       EXPECT_NE(f.text.find("IDP"), std::string::npos) << f.text;
+      ++refused;
       return;
     }
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
     ++equal;
   });
-  EXPECT_EQ(equal, 15u);
+  EXPECT_EQ(refused, 3 * refused_of_each);
+  EXPECT_EQ(equal, 24 - refused);
 }
 
 TEST(MachineComparison, what_whole_programs_found_is_equal) {
