@@ -187,6 +187,8 @@ Assembler::Assembler(const ptx::Module& module, unsigned generation)
 bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
   if (!f.fn.is_entry || !f.fn.call_sites.empty()) {
     why = f.fn.is_entry ? "a call of a function" : "a function that is called";
+    // The optimiser takes functions into the kernels that call them.
+    if (!f.fn.not_optimised.empty()) why += " that was not taken into it (" + f.fn.not_optimised + ")";
     return false;
   }
   if (!makes(generation_)) {

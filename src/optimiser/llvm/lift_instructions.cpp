@@ -108,13 +108,33 @@ Value* Lifter::product(const Inst& inst, Value* a) {
   return b_.CreateNUWMul(b_.CreateZExt(a, wide), b_.CreateZExt(c, wide));
 }
 
+Value* Lifter::upper_half(Value* a, Value* c, bool sign) {
+  const unsigned bits = width(a->getType());
+  if (bits <= 32) {
+    llvm::Type* wide = b_.getIntNTy(2 * bits);
+    Value* p = sign ? b_.CreateNSWMul(b_.CreateSExt(a, wide), b_.CreateSExt(c, wide))
+                    : b_.CreateNUWMul(b_.CreateZExt(a, wide), b_.CreateZExt(c, wide));
+    return b_.CreateTrunc(b_.CreateLShr(p, bits), a->getType());
+  }
+  // Of four products of words.
+  const auto low = [&](Value* v) { return b_.CreateAnd(v, 0xffffffffu); };
+  const auto high = [&](Value* v) { return b_.CreateLShr(v, 32); };
+  Value* low_high = b_.CreateMul(low(a), high(c));
+  Value* middle = b_.CreateAdd(b_.CreateMul(high(a), low(c)), high(b_.CreateMul(low(a), low(c))));
+  Value* sum = b_.CreateAdd(low_high, low(middle));
+  Value* out = b_.CreateAdd(b_.CreateAdd(b_.CreateMul(high(a), high(c)), high(middle)), high(sum));
+  if (!sign) return out;
+  // A negative factor counts as one that is larger by 2 to the 64th.
+  out = b_.CreateSub(out, b_.CreateAnd(b_.CreateAShr(a, 63), c));
+  return b_.CreateSub(out, b_.CreateAnd(b_.CreateAShr(c, 63), a));
+}
+
 bool Lifter::with_carry(const Inst& inst) {
   if (guard_ != nullptr) give_up("a guarded sum with a carry");
   Value *a = src(inst, 0), *c = src(inst, 1);
   const bool product = inst.op == Op::mad || inst.op == Op::madc;
   if (product) {
-    if (inst.mods.mul == ptx::MulMode::hi) give_up("the upper half of a product with a carry");
-    a = b_.CreateMul(a, c);
+    a = inst.mods.mul == ptx::MulMode::hi ? upper_half(a, c, is_signed(inst.type)) : b_.CreateMul(a, c);
     c = src(inst, 2);
   }
   Value* in = inst.mods.cc_in ? b_.CreateZExt(b_.CreateLoad(b_.getInt1Ty(), carry_), a->getType()) : nullptr;

@@ -113,6 +113,8 @@ class Lifter {
   Value* product(const Inst& inst, Value* a);
 
   // Sums whose carry (or borrow) goes to the next one.
+  // Of the product of two integers
+  Value* upper_half(Value* a, Value* c, bool sign);
   bool with_carry(const Inst& inst);
 
   bool float_arithmetic(const Inst& inst);

@@ -121,7 +121,7 @@ void Lowerer::known(llvm::IntrinsicInst& i) {
     }
     case N::fshl:
     case N::fshr: {
-      if (bytes != 4) give_up("a rotation of 64 bits");
+      if (bytes != 4) return funnel(i, bytes, id == N::fshl);
       mods.left = id == N::fshl;
       mods.wrap = true;
       return emit(Op::shf, Type::b32, define(i), {arg(1), arg(0), arg(2)}, mods);
@@ -133,6 +133,36 @@ void Lowerer::known(llvm::IntrinsicInst& i) {
     }
     default: give_up(fmt::format("'{}' of LLVM", N::getBaseName(id).str()));
   }
+}
+
+// The upper (left) or lower half of two values side by side, shifted: of 64 and of 16 bits, of two shifts.
+void Lowerer::funnel(llvm::IntrinsicInst& i, unsigned bytes, bool left) {
+  if (bytes < 2) give_up("a rotation of bytes");
+  const unsigned last = bytes * 8 - 1;
+  const Operand upper = operand(i.getArgOperand(0)), lower = operand(i.getArgOperand(1));
+  const Operand kept = left ? upper : lower, taken = left ? lower : upper;
+  const auto shift = [&](bool to_left, const Operand& to, const Operand& from, const Operand& by) {
+    emit(to_left ? Op::shl : Op::shr, to_left ? bits(bytes) : integer(bytes), to, {from, by});
+  };
+  Operand amount, rest;
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(i.getArgOperand(2))) {
+    const std::uint64_t by = constant->getZExtValue() & last;
+    amount = number(by, 4);
+    rest = number(last - by, 4);
+  } else {
+    const Operand word = new_register(4);
+    emit(Op::cvt, Type::u32, word, {operand(i.getArgOperand(2))}, {}, integer(bytes));
+    amount = new_register(4);
+    emit(Op::and_, Type::b32, amount, {word, number(last, 4)});
+    rest = new_register(4);
+    emit(Op::xor_, Type::b32, rest, {amount, number(last, 4)});
+  }
+  // By one, and by the rest less one.
+  const Operand once = new_register(bytes), other = new_register(bytes), own = new_register(bytes);
+  shift(!left, once, taken, number(1, 4));
+  shift(!left, other, once, rest);
+  shift(left, own, kept, amount);
+  emit(Op::or_, bits(bytes), define(i), {own, other});
 }
 
 const Inst* Lowerer::operation(const llvm::CallInst& call) const {

@@ -197,6 +197,7 @@ class Lowerer {
   void operation(llvm::CallInst& i, const Inst& pattern);
 
   void known(llvm::IntrinsicInst& i);
+  void funnel(llvm::IntrinsicInst& i, unsigned bytes, bool left);
 
   const Lifted& lifted_;
   llvm::Function& function_;

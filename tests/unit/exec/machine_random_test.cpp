@@ -103,6 +103,26 @@ TEST(OlderGenerations, leave_what_random_loops_leave) {
   EXPECT_EQ(equal, 24 - refused);
 }
 
+// The optimiser takes called functions into kernels, as slow paths of sines in double precision.
+TEST(CarriesAndRotations, leave_what_the_ptx_leaves) {
+  std::string missing;
+  const bool optimises = optimiser::load(missing) != nullptr;
+  Suite suite = read_suite(data + "carries.suite");
+  if (optimises) suite.cubins = {{"optimised", ""}};
+  for (const char* generation : {"35", "50", "70", "80", "90"})
+    suite.cubins.push_back({generation, "sm_" + std::string(generation)});
+  unsigned equal = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    if (!optimises && f.outcome == Outcome::refused) {
+      EXPECT_EQ(f.kernel->name, "carries_u64") << f.text;
+      return;
+    }
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++equal;
+  });
+  EXPECT_EQ(equal, optimises ? 30u : 20u);
+}
+
 TEST(MachineComparison, what_whole_programs_found_is_equal) {
   compare_suite(read_suite(data + "found.suite"), [](const Finding& f) {
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
