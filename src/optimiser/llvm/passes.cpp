@@ -38,6 +38,8 @@
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 #include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
 
+#include "optimiser/llvm/float_classes.h"
+
 #include <string>
 
 namespace simtlab::optimiser {
@@ -281,6 +283,7 @@ void add_tidy(llvm::FunctionPassManager& p) {
 }
 
 void add_end(llvm::FunctionPassManager& p) {
+  p.addPass(FloatClasses());
   p.addPass(llvm::EarlyCSEPass(true));
   p.addPass(llvm::BDCEPass());
   p.addPass(llvm::ADCEPass());
