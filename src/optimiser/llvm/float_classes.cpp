@@ -60,8 +60,10 @@ llvm::PreservedAnalyses FloatClasses::run(llvm::Function& f, llvm::FunctionAnaly
         static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getZExtValue());
     llvm::Value* is = b.getFalse();
     for (const Range& r : ranges_of(*x->getType(), mask)) {
-      llvm::Value* offset = b.CreateSub(bits, llvm::ConstantInt::get(integer, r.first));
-      is = b.CreateOr(is, b.CreateICmpULE(offset, llvm::ConstantInt::get(integer, r.last - r.first)));
+      llvm::Value* first = llvm::ConstantInt::get(integer, r.first);
+      llvm::Value* within = llvm::ConstantInt::get(integer, r.last - r.first);
+      is = b.CreateOr(is, r.first == r.last ? b.CreateICmpEQ(bits, first)
+                                            : b.CreateICmpULE(b.CreateSub(bits, first), within));
     }
     call->replaceAllUsesWith(is);
     call->eraseFromParent();
