@@ -126,6 +126,12 @@ void Lowerer::known(llvm::IntrinsicInst& i) {
       mods.wrap = true;
       return emit(Op::shf, Type::b32, define(i), {arg(1), arg(0), arg(2)}, mods);
     }
+    case N::uadd_sat: {  // min(a, not b) + b
+      Operand room = new_register(bytes), smaller = new_register(bytes);
+      emit(Op::not_, bits(bytes), room, {arg(1)});
+      emit(Op::min, integer(bytes), smaller, {arg(0), room});
+      return emit(Op::add, integer(bytes), define(i), {smaller, arg(1)});
+    }
     case N::usub_sat: {  // max(a, b) - b
       Operand larger = new_register(bytes);
       emit(Op::max, integer(bytes), larger, {arg(0), arg(1)});

@@ -38,9 +38,10 @@
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 #include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
 
-#include "optimiser/llvm/float_classes.h"
-
 #include <string>
+
+#include "optimiser/llvm/float_classes.h"
+#include "optimiser/llvm/guarded_unroll.h"
 
 namespace simtlab::optimiser {
 namespace {
@@ -334,6 +335,9 @@ llvm::FunctionPassManager pipeline(std::string& left_out) {
   p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   p.addPass(llvm::GVNPass());
   p.addPass(Bounded(llvm::DSEPass(), left_out));
+  p.addPass(llvm::LoopSimplifyPass());
+  p.addPass(llvm::LCSSAPass());
+  p.addPass(OfFewLoops(GuardedUnroll(), left_out));
   p.addPass(OfFewLoops(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)), left_out));
   tidy();
   p.addPass(llvm::SeparateConstOffsetFromGEPPass(false));

@@ -123,6 +123,21 @@ TEST(CarriesAndRotations, leave_what_the_ptx_leaves) {
   EXPECT_EQ(equal, optimises ? 36u : 25u);
 }
 
+// Several rounds of them are made without a test between.
+TEST(CountedLoops, leave_what_the_ptx_leaves) {
+  std::string missing;
+  const bool optimises = optimiser::load(missing) != nullptr;
+  Suite suite = read_suite(data + "counts.suite");
+  suite.cubins = {{"50", "sm_50"}, {"80", "sm_80"}};
+  if (optimises) suite.cubins.emplace_back("optimised", "");
+  unsigned equal = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++equal;
+  });
+  EXPECT_EQ(equal, suite.kernels.size() * suite.cubins.size());
+}
+
 TEST(MachineComparison, what_whole_programs_found_is_equal) {
   compare_suite(read_suite(data + "found.suite"), [](const Finding& f) {
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
