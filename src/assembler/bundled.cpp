@@ -102,6 +102,7 @@ std::span<const Bundler::Row> Bundler::rows() {
       {"LDS", &Bundler::shared_load},
       {"LDC", &Bundler::load_constant},
       {"VABSDIFF", &Bundler::difference},
+      {"VABSDIFF4", &Bundler::difference_of_bytes},
       {"STG", &Bundler::store},
       {"ST", &Bundler::store},
       {"ATOM", &Bundler::atomic},

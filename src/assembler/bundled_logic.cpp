@@ -277,6 +277,17 @@ void Bundler::difference(const Instruction& i) {
   b_.add_three(result(i), value_of(larger), less, v[2]);
 }
 
+void Bundler::difference_of_bytes(const Instruction& i) {
+  if (!b_.out().has_form("VABSDIFF4")) throw GivenUp{"no form of VABSDIFF4"};
+  const std::vector<Value> v = sources(i);
+  Instruction& out =
+      b_.emit("VABSDIFF4", result(i), {v[0], v[1], v[2]}, {{"types", "U8.U8"}, {"acc", word(i, "acc")}});
+  constexpr unsigned every_byte = 15, in_order = 4;
+  b_.out().set_field(out, "lanes", every_byte);
+  b_.out().set_field(out, "swa", in_order);
+  b_.out().set_field(out, "swb", in_order);
+}
+
 void Bundler::extend(const Instruction& i) {
   const std::vector<Value> v = sources(i);
   const bool wraps = i.code.field("w") != 0;

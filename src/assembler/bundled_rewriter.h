@@ -155,6 +155,7 @@ class Bundler {
   void magnitude(const Instruction& i);
   // VABSDIFF: |a - b| + c
   void difference(const Instruction& i);
+  void difference_of_bytes(const Instruction& i);
   // SGXT: the lower bits of a, extended
   void extend(const Instruction& i);
   // BMSK: as many ones as b says, from bit a on

@@ -11,7 +11,7 @@
 //   where
 //                                                  q of the NaN 0x7ff8000000000000
 //   sad of 32 bits                                 VABSDIFF
-//   vabsdiff4 of like signs, of all bytes          VABSDIFF4 (.S8, .ACC)
+//   vabsdiff4 without signs, of all bytes          VABSDIFF4 (.ACC)
 //   szext, bmsk (clamp or wrap)                    SGXT, BMSK
 //   popc.b32, bfind.u32, .s32, brev.b32            POPC, FLO (.SH: Mods::shift_amount), BREV
 //   set of pairs of halves                         HSET2

@@ -215,11 +215,11 @@ void multiply_add(Expansion& b) {
   b.give(Op::mov, Type::b32, {n.low(v)});
 }
 
-// Bytes with bytes: VABSDIFF4.
+// Bytes with bytes, without signs: VABSDIFF4.
 bool has_unit(const Inst& inst) {
   const Signs signs = signs_of(inst);
-  return inst.op == Op::vabsdiff4 && inst.mods.video == ptx::video_every_byte && !inst.mods.sat &&
-         signs.a == signs.b && (inst.mods.atom == AtomOp::add || inst.mods.atom == AtomOp::none);
+  return inst.op == Op::vabsdiff4 && inst.mods.video == ptx::video_every_byte && !inst.mods.sat && !signs.a &&
+         !signs.b && (inst.mods.atom == AtomOp::add || inst.mods.atom == AtomOp::none);
 }
 
 }  // namespace

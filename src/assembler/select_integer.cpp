@@ -429,6 +429,14 @@ void absolute_difference(Selector& s, const Inst& inst) {
                {{"u32", word_of_sign(inst.type)}});
 }
 
+// Others were expanded.
+void absolute_difference_of_bytes(Selector& s, const Inst& inst) {
+  s.out().emit(
+      "VABSDIFF4", s.result(inst),
+      {s.in_register(inst, 0), s.in_register(inst, 1), inst.src_count > 2 ? s.in_register(inst, 2) : zero()},
+      {{"s", "U8"}, {"acc", inst.mods.atom == ptx::AtomOp::add ? "ACC" : ""}});
+}
+
 }  // namespace
 
 void Selector::add_wide(Ref d, const Value& a, const Value& b) {
@@ -440,12 +448,25 @@ void Selector::add_wide(Ref d, const Value& a, const Value& b) {
 
 std::span<const SelectionRow> integer_selections() {
   static constexpr SelectionRow rows[] = {
-      {Op::add, add},          {Op::sub, add},          {Op::mul, multiply},
-      {Op::mad, multiply},     {Op::addc, add},         {Op::subc, add},
-      {Op::madc, multiply},    {Op::neg, negate},       {Op::abs, absolute},
-      {Op::min, extremum},     {Op::max, extremum},     {Op::popc, count_ones},
-      {Op::clz, count_zeros},  {Op::bfind, find_bit},   {Op::brev, reverse},
-      {Op::dp4a, dot_product}, {Op::dp2a, dot_product}, {Op::sad, absolute_difference},
+      {Op::add, add},
+      {Op::sub, add},
+      {Op::mul, multiply},
+      {Op::mad, multiply},
+      {Op::addc, add},
+      {Op::subc, add},
+      {Op::madc, multiply},
+      {Op::neg, negate},
+      {Op::abs, absolute},
+      {Op::min, extremum},
+      {Op::max, extremum},
+      {Op::popc, count_ones},
+      {Op::clz, count_zeros},
+      {Op::bfind, find_bit},
+      {Op::brev, reverse},
+      {Op::dp4a, dot_product},
+      {Op::dp2a, dot_product},
+      {Op::sad, absolute_difference},
+      {Op::vabsdiff4, absolute_difference_of_bytes},
   };
   return rows;
 }
