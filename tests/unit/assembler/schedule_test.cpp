@@ -174,6 +174,25 @@ TEST(ScheduleOf, RegistersOfACertainNumberAreNotWrittenTooEarly) {
   EXPECT_LT(std::ranges::find(names, "IADD3"), std::ranges::find(names, "MOV"));
 }
 
+// The end of a loop of one block, block 0: it goes on while the comparison holds. Block 1 stores a value.
+struct Comparison {
+  Ref value;
+  std::uint64_t with = 0;
+  std::string_view how;
+};
+void go_back(Program& program, Builder& builder, const Comparison& c, Ref address, Ref stored) {
+  const Ref p = builder.new_predicate();
+  Instruction& compare = builder.emit("ISETP", {}, {value_of(c.value), number(c.with)}, {{"cmp", c.how}});
+  builder.set_result(compare, "Pd", p);
+  builder.guard({p, false});
+  builder.emit("BRA", {}, {}).target = 0;
+  builder.guard(always());
+  program.blocks[0].next = 1;
+  builder.start(1);
+  builder.access("STG", {}, address, 0, true, {value_of(stored)}, {});
+  builder.emit("EXIT", {}, {});
+}
+
 TEST(ScheduleOf, CopiesForTheNextTurnStayAtTheEnd) {
   Program program;
   program.generation = 86;
@@ -181,7 +200,6 @@ TEST(ScheduleOf, CopiesForTheNextTurnStayAtTheEnd) {
   Builder builder(program, 86);
   builder.start(0);
   const Ref sum = builder.new_register(), x = builder.new_register(), address = builder.new_register(2);
-  const Ref p = builder.new_predicate();
   const Ref next = builder.new_register();
   builder.emit("FADD", next, {value_of(sum), value_of(x)});
   builder.move(sum, value_of(next));
@@ -190,15 +208,7 @@ TEST(ScheduleOf, CopiesForTheNextTurnStayAtTheEnd) {
     builder.access("LDG", loaded, address, 4 * k, true, {}, {});
     builder.emit("FADD", x, {value_of(x), value_of(loaded)});
   }
-  Instruction& compare = builder.emit("ISETP", {}, {value_of(x), number(1)}, {{"cmp", "GE"}});
-  builder.set_result(compare, "Pd", p);
-  builder.guard({p, false});
-  builder.emit("BRA", {}, {}).target = 0;
-  builder.guard(always());
-  program.blocks[0].next = 1;
-  builder.start(1);
-  builder.access("STG", {}, address, 0, true, {value_of(sum)}, {});
-  builder.emit("EXIT", {}, {});
+  go_back(program, builder, {x, 1, "GE"}, address, sum);
   schedule_before_allocation(program);
   const std::vector<Instruction>& code = program.blocks[0].code;
   EXPECT_TRUE(code[code.size() - 2].copy);
@@ -217,7 +227,7 @@ TEST(ScheduleOf, TheComparisonOfALoopComesLate) {
     Builder builder(program, 86);
     builder.start(0);
     const Ref address = builder.new_register(2), x = builder.new_register(), turn = builder.new_register();
-    const Ref p = builder.new_predicate(), in = builder.new_predicate();
+    const Ref in = builder.new_predicate();
     Instruction& inside = builder.emit("ISETP", {}, {value_of(x), number(5)}, {{"cmp", "GE"}});
     builder.set_result(inside, "Pd", in);
     const Ref loaded = builder.new_register();
@@ -226,15 +236,7 @@ TEST(ScheduleOf, TheComparisonOfALoopComesLate) {
     builder.emit("FADD", x, {value_of(x), value_of(loaded)});
     builder.guard(always());
     builder.emit("IADD3", turn, {value_of(turn), number(1), zero()});
-    Instruction& compare = builder.emit("ISETP", {}, {value_of(turn), number(8)}, {{"cmp", "LT"}});
-    builder.set_result(compare, "Pd", p);
-    builder.guard({p, false});
-    builder.emit("BRA", {}, {}).target = 0;
-    builder.guard(always());
-    program.blocks[0].next = 1;
-    builder.start(1);
-    builder.access("STG", {}, address, 0, true, {value_of(x)}, {});
-    builder.emit("EXIT", {}, {});
+    go_back(program, builder, {turn, 8, "LT"}, address, x);
     schedule_before_allocation(program);
     std::vector<std::string> order;
     for (const Instruction& i : program.blocks[0].code) order.emplace_back(i.code.mnemonic());
