@@ -20,9 +20,9 @@ std::uint16_t access_bytes(const Block::Impl& block, const ptx::Inst& inst) {
 }
 
 // What models read: of machine code an operation is a part of an instruction.
-const ptx::Inst* inst_at(const Block::Impl& block, const Warp& w) {
+const ptx::Inst* inst_at(const Warp& w) {
   if (w.splits == nullptr) return w.code[w.pc].inst;
-  const std::vector<ptx::Inst>& code = block.launch->entry->function->code;
+  const std::vector<ptx::Inst>& code = w.function->code;
   return &code[std::min<std::size_t>(w.pc, code.size() - 1)];  // behind the last one is a trap
 }
 
@@ -49,6 +49,7 @@ void start_warp(Block::Impl& block, Warp& warp) {
   const unsigned lanes = std::min(launch.threads - first, warp_size);
   const std::uint32_t mask = lanes == warp_size ? ~0u : (1u << lanes) - 1;
   warp.code = launch.entry_code();
+  warp.function = launch.entry->function;
   warp.pc = 0;
   warp.rpc = ptx::no_pc;
   warp.depth = 0;
@@ -63,6 +64,7 @@ void start_warp(Block::Impl& block, Warp& warp) {
   warp.frames[0] = Frame{};
   warp.frames[0].function = launch.params.function;
   warp.frames[0].mask = mask;
+  warp.turn = 0;
   if (warp.splits != nullptr) start_splits(warp);
   if (warp.delays != nullptr) warp.delays->clear();
   WarpCtx& ctx = warp.ctx;
@@ -186,15 +188,12 @@ bool Block::finished() const {
 
 const ptx::Inst* Block::peek(unsigned warp) const {
   const Warp& w = impl_->warps[warp];
-  return w.status == WarpStatus::exited ? nullptr : inst_at(*impl_, w);
+  return w.status == WarpStatus::exited ? nullptr : inst_at(w);
 }
 
 std::uint32_t Block::peek_pc(unsigned warp) const { return impl_->warps[warp].pc; }
 
-const ptx::Function* Block::peek_function(unsigned warp) const {
-  Warp& w = impl_->warps[warp];
-  return impl_->module->functions[w.frame().function].function;
-}
+const ptx::Function* Block::peek_function(unsigned warp) const { return impl_->warps[warp].function; }
 
 std::uint32_t Block::active_mask(unsigned warp) const {
   const Warp& w = impl_->warps[warp];
@@ -208,9 +207,9 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   b.refresh_bounds();
   const XInst& x = w.code[w.pc];
   Step& s = b.step;
-  s.inst = inst_at(b, w);
+  s.inst = inst_at(w);
   s.pc = w.pc;
-  s.function = b.module->functions[w.frame().function].function;
+  s.function = w.function;
   s.active = w.active;
   s.arrives = false;
   s.blocked = must_wait(b, w, x);
@@ -239,7 +238,7 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   if (w.depth != 0 && b.launch->may_part && ++w.divergent_steps >= spin_period &&
       w.status == WarpStatus::ready)
     check_spin(w);
-  if (w.splits != nullptr) ++w.splits->turn;
+  ++w.turn;
   return s;
 }
 
@@ -261,6 +260,30 @@ namespace {
 }
 
 }  // namespace
+
+const void* Block::place(unsigned index) const {
+  static_assert(offsetof(Warp, frame_depth) <= place_bytes && offsetof(Warp, code) + 64 <= place_bytes);
+  return &impl_->warps[index];
+}
+
+void Block::expect_registers(const void* place) {
+  constexpr std::size_t instructions = 2;
+  const Warp& w = *static_cast<const Warp*>(place);
+  const auto& block = *static_cast<const Impl*>(w.ctx.block);
+  __builtin_prefetch(&block.launch, 1);
+  __builtin_prefetch(&block.generation, 1);
+  __builtin_prefetch(&block.step, 1);
+  const std::size_t size = w.function->code.size();
+  if (w.status == WarpStatus::exited || w.pc >= size) return;
+  const XInst* x = w.code + w.pc;
+  for (std::size_t left = std::min(instructions, size - w.pc); left > 0; --left, ++x) {
+    for (const RowRef ref : {x->dst, x->src[0], x->src[1], x->src[2]}) {
+      if ((ref & 3u) != 0) continue;
+      __builtin_prefetch(w.ctx.row(ref), 1);
+      __builtin_prefetch(w.ctx.row(ref) + 64, 1);
+    }
+  }
+}
 
 void Block::hold_arrivals() {
   if (impl_->late == nullptr) impl_->late = std::make_unique<LateArrivals>(impl_->warps.size());

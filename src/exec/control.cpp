@@ -171,6 +171,7 @@ void enter_frame(Block::Impl& b, Warp& w) {
   const Frame& f = w.frame();
   const BoundFunction& bound = b.module->functions[f.function];
   w.code = bound.code.data();
+  w.function = bound.function;
   w.ctx.bases[0] = w.rows + std::size_t{f.row} * row_bytes;
   w.ctx.bases[1] = bound.constants.data();
   w.ctx.preds = w.preds + f.pred;

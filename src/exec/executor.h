@@ -221,6 +221,12 @@ class Block {
   // at a barrier releases the others (their status becomes ready). Throws Fault. A warp whose lanes all
   // exited becomes `exited`; barriers then count only the warps that are left.
   const Step& step(unsigned warp, std::uint64_t now);
+  // Where the warp's state is, as long as the block lives. Hints that it is to be stepped soon: the lines
+  // that a step reads, and then, once those may have come, the registers of its next instructions and its
+  // block's.
+  const void* place(unsigned warp) const;
+  static constexpr std::size_t place_bytes = 320;
+  static void expect_registers(const void* place);
   // Executes instructions of a ready warp, at most so many, as long as each is plain: arithmetic without
   // guard that touches no memory, reads no clock and does not branch. None if the next one is not, or if
   // lanes of the warp run apart.

@@ -53,7 +53,7 @@ bool run_ready(Warp& w) {
     if (s.others[i].state != Split::State::ready) continue;
     const Split next = s.others[i];
     remove(s, i);
-    s.turn = 0;
+    w.turn = 0;
     run(w, next.pc, next.mask);
     return true;
   }
@@ -218,7 +218,7 @@ void branch(Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lan
     ++w.pc;
     return;
   }
-  const bool must_yield = target <= w.pc && w.splits->turn >= longest_turn;
+  const bool must_yield = target <= w.pc && w.turn >= longest_turn;
   if (others == 0) {
     w.pc = target;
   } else {

@@ -109,7 +109,7 @@ class FunctionalRun::Runner final : public BlockTurns {
         run_batch<false>(w, budget);
       }
       if (w.depth != 0 && launch_.may_part && w.status == WarpStatus::ready) check_spin(w);
-      if (w.splits != nullptr) w.splits->turn += batch_records;
+      w.turn += batch_records;
     }
   }
 

@@ -52,7 +52,6 @@ struct Splits {
   std::array<Split, 32> others{};                                 // beside the running one
   std::uint32_t count = 0;
   std::uint32_t alive = 0;  // lanes that have not exited
-  std::uint32_t turn = 0;   // instructions of the running split, in steps of those who count
   std::uint32_t turns = 0;  // since lanes began to wait at a convergence barrier
   Calls calls;
 
@@ -65,7 +64,7 @@ struct Splits {
     barriers = {};
     returns.fill(no_return);
     calls.clear();
-    count = turn = turns = 0;
+    count = turns = 0;
     alive = lanes;
   }
 };

@@ -194,15 +194,20 @@ struct Frame {
 
 struct Warp {
   WarpCtx ctx;
+  // What each step reads lies in one line of the host's cache: most warps are cold when their turn comes.
   const XInst* code = nullptr;
+  const ptx::Function* function = nullptr;  // of the running frame
   // The top of the divergence stack; `stack` holds what lies below.
   std::uint32_t pc = 0, rpc = ptx::no_pc, active = 0;
-  std::uint32_t depth = 0;        // entries below the top
-  std::uint32_t frame_depth = 0;  // index of the running frame
   unsigned active_count = 0;
-  WarpStatus status = WarpStatus::ready;
+  std::uint32_t depth = 0;  // entries below the top
   // Since when lanes loop while others wait for them: see check_spin().
-  std::uint32_t divergent_steps = 0, spin_samples = 0, spin_active = 0, spin_depth = 0;
+  std::uint32_t divergent_steps = 0;
+  std::uint32_t turn = 0;  // machine code: instructions of the running split, in steps of those who count
+  WarpStatus status = WarpStatus::ready;
+  Splits* splits = nullptr;       // machine code; null: PTX
+  std::uint32_t frame_depth = 0;  // index of the running frame
+  std::uint32_t spin_samples = 0, spin_active = 0, spin_depth = 0;
   std::uint32_t waits_at = 0;  // barrier
   // At the cluster's barrier: lanes that have arrived, and the phase whose end they may wait for
   std::uint32_t cluster_arrived = 0;
@@ -214,7 +219,6 @@ struct Warp {
   Frame* frames = nullptr;
   std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
-  Splits* splits = nullptr;  // machine code; null: PTX
   Delays* delays = nullptr;  // null: results are there at once
 
   Frame& frame() { return frames[frame_depth]; }

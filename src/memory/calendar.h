@@ -58,6 +58,15 @@ class Calendar {
     return true;
   }
 
+  // Shows the events before `end` that are less than a ring ahead, and takes none.
+  template <class Visit>
+  void each_before(Cycle end, Visit&& visit) const {
+    if (size_ == far_.size()) return;
+    for (Cycle at = next_in_ring(); at < end && at - base_ < ring; ++at)
+      for (Index node = buckets_[at % ring].head; node != none; node = nodes_[node].next)
+        visit(nodes_[node].item);
+  }
+
   // Empty again, and time starts again at 0.
   void restart() {
     buckets_.fill(Bucket{});

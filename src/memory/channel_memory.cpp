@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 
@@ -50,7 +51,9 @@ void ChannelMemory::restart() {
   for (Channel& channel : queues_) {
     channel.queue.clear();
     channel.listed = false;
+    channel.awaits_room = true;
   }
+  for (std::uint32_t i = 0; i < queues_.size(); ++i) await_room(i, false);
   waiting_.clear();
   flights_.clear();
   free_flights_.clear();
@@ -130,7 +133,11 @@ bool ChannelMemory::admit(std::uint32_t number, Cycle now) {
       const dram::Access access{flight.base + std::uint64_t{number_in_line} * access_bytes_,
                                 flight.request.write, flight.request.source, index};
       if (!access.write && partition.places == 0) return false;
-      if (!channels_->accepts(number, access)) return false;
+      if (!channels_->accepts(number, access) &&
+          (channel.awaits_room || !channels_->accepts_by(number, access, at))) {
+        await_room(number, true);
+        return false;
+      }
       channels_->add(number, access, at);
       if (!access.write) --partition.places;
       flight.unsent &= flight.unsent - 1;
@@ -141,7 +148,12 @@ bool ChannelMemory::admit(std::uint32_t number, Cycle now) {
     channel.queue.pop();
     leave_queue(flight.request.partition, flight, now);
   }
+  await_room(number, false);
   return true;
+}
+
+void ChannelMemory::await_room(std::uint32_t number, bool waits) {
+  if (std::exchange(queues_[number].awaits_room, waits) != waits) channels_->await_room(number, waits);
 }
 
 void ChannelMemory::leave_queue(std::uint32_t number, const Flight& flight, Cycle now) {
@@ -229,6 +241,13 @@ void ChannelMemory::advance(Cycle now, std::vector<MemoryDone>& done) {
             "the memory refuses a request of channel {} and has nothing under way: it would wait for ever",
             waiting_.front()),
         "an empty channel must take a request; a plug-in that does not is at fault (docs/guide/plugins.md)");
+}
+
+void ChannelMemory::coming(Cycle end, std::vector<std::uint64_t>& tags) const {
+  events_.each_before(end, [&](const Event& event) {
+    if (event.what == What::done && !event.done.write && event.done.tag != no_tag)
+      tags.push_back(event.done.tag);
+  });
 }
 
 MemoryStatistics ChannelMemory::statistics() const {

@@ -52,6 +52,7 @@ class ChannelMemory final : public MainMemory {
   Cycle next_event() const override;
   // Throws Error(failure "dram-stalled") if requests wait and nothing will ever happen.
   void advance(Cycle now, std::vector<MemoryDone>& done) override;
+  void coming(Cycle end, std::vector<std::uint64_t>& tags) const override;
   MemoryStatistics statistics() const override;
   dram::Channels* channels() override { return channels_.get(); }
   Cycle settle(Cycle end) override;
@@ -69,6 +70,7 @@ class ChannelMemory final : public MainMemory {
   struct Channel {
     memory::Ring<Index> queue;  // flights with accesses that have not entered
     bool listed = false;        // in waiting_
+    bool awaits_room = true;    // as the channel has been told
   };
   struct Partition {
     std::uint32_t waiting = 0;  // requests in the L2-to-DRAM queue
@@ -86,6 +88,7 @@ class ChannelMemory final : public MainMemory {
   std::uint32_t channel_of(const MemoryRequest& request, std::uint64_t& channel_line) const;
   std::uint32_t accesses_of(std::uint8_t sectors) const;
   bool admit(std::uint32_t channel, Cycle now);
+  void await_room(std::uint32_t channel, bool waits);
   void leave_queue(std::uint32_t partition, const Flight& flight, Cycle now);
   void complete(const dram::Completion& completion, Cycle now);
   void give_place(std::uint32_t partition);

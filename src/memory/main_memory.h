@@ -56,6 +56,8 @@ class MainMemory {
   // Appends the requests that finished at or before `now`, in a fixed order. A write is reported when it
   // leaves the queue.
   virtual void advance(Cycle now, std::vector<MemoryDone>& done) = 0;
+  // Hints: the tags of reads that will be reported before `end`, as far as that is known already.
+  virtual void coming(Cycle /*end*/, std::vector<std::uint64_t>& /*tags*/) const {}
   virtual MemoryStatistics statistics() const = 0;
   // The backlog counts requests that wait: reads until their data has left the channel, writes until the
   // channel takes them. Null: nothing counts them.

@@ -32,10 +32,6 @@ void Mshr::reset() {
   used_ = 0;
 }
 
-std::size_t Mshr::home(std::uint64_t line) const {
-  return static_cast<std::size_t>((line * 0x9e3779b97f4a7c15ull) >> 32) & table_mask_;
-}
-
 Mshr::Index Mshr::find(std::uint64_t line) const {
   for (std::size_t i = home(line);; i = (i + 1) & table_mask_) {
     if (table_[i] == 0) return none;

@@ -51,6 +51,24 @@ class Mshr {
     if (entry.pending == 0) release(found);
   }
 
+  // Hints that the line is looked for soon, each for when what the one before asked for has come: its place,
+  // its entry, and the first of its waiters. Always inline: g++ takes functions that only prefetch for ones
+  // without effect.
+  [[gnu::always_inline]] void expect(std::uint64_t line) const { __builtin_prefetch(&table_[home(line)], 1); }
+  [[gnu::always_inline]] void expect_entry(std::uint64_t line) const {
+    if (const Index entry = table_[home(line)]; entry != 0) __builtin_prefetch(&entries_[entry - 1], 1);
+  }
+  [[gnu::always_inline]] void expect_waiter(std::uint64_t line) const {
+    if (const Index found = find(line); found != none && entries_[found].first != none)
+      __builtin_prefetch(&waiters_[entries_[found].first], 1);
+  }
+  template <class Visit>
+  void each_waiter(std::uint64_t line, Visit&& visit) const {
+    const Index found = find(line);
+    for (Index at = found == none ? none : entries_[found].first; at != none; at = waiters_[at].next)
+      visit(waiters_[at].tag);
+  }
+
   std::uint32_t used() const { return used_; }
   std::uint32_t entries() const { return static_cast<std::uint32_t>(entries_.size()); }
   bool full() const { return used_ == entries(); }
@@ -71,7 +89,9 @@ class Mshr {
     std::uint8_t needs = 0;
   };
   void reset();
-  std::size_t home(std::uint64_t line) const;
+  std::size_t home(std::uint64_t line) const {
+    return static_cast<std::size_t>((line * 0x9e3779b97f4a7c15ull) >> 32) & table_mask_;
+  }
   Index find(std::uint64_t line) const;
   Index open(std::uint64_t line);
   void release(Index entry);

@@ -13,6 +13,8 @@ class Ring {
   std::size_t size() const { return count_; }
   T& front() { return items_[head_]; }
   const T& front() const { return items_[head_]; }
+  // The n-th, which is there; 0 is the front.
+  const T& operator[](std::size_t n) const { return items_[(head_ + n) & (items_.size() - 1)]; }
 
   void push(const T& item) {
     if (count_ == items_.size()) grow();

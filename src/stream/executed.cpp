@@ -40,6 +40,7 @@ class ExecutedBlock final : public ResidentBlock {
       refuse_bulk_copy();
     return step;
   }
+  const void* place(unsigned warp) const override { return block_.place(warp); }
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return block_.run_plain(warp, most); }
   void hold_arrivals() override {
     block_.hold_arrivals();

@@ -47,6 +47,8 @@ class ResidentBlock {
   // Executes the next instruction of a ready warp; as exec::Block::step: nothing has happened if it says
   // `blocked`.
   virtual const Step& step(unsigned warp, std::uint64_t now) = 0;
+  // Where the warp's state is, for the hints of exec::WarpPlace; null: there are none to be had.
+  virtual const void* place(unsigned /*warp*/) const { return nullptr; }
   // Executes up to `most` of a warp's next instructions at once, as long as they are arithmetic that no model
   // looks at one by one; possibly none.
   virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }

@@ -20,6 +20,7 @@ void InstructionCache::set_size(std::uint64_t lines, std::uint32_t ways) {
   ways_ = std::max(1u, ways);
   sets_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, lines / ways_));
   tags_.assign(std::size_t{sets_} * ways_, Tag{});
+  places_ = {};
   clock_ = 0;
   restart();
 }
@@ -82,6 +83,7 @@ void InstructionCache::put(Line line, Cycle at, Cycle now, bool demanded) {
   for (std::uint32_t way = 1; way < ways_; ++way)
     if (set[way].used < oldest->used) oldest = &set[way];
   *oldest = {line, stamp() | (demanded ? 0u : 1u)};
+  places_[line % places_.size()] = static_cast<std::uint32_t>(oldest - tags_.data());
   std::erase_if(coming_, [&](const Coming& coming) { return coming.at <= now || coming.line == line; });
   coming_.push_back({line, at});
   settled_ = std::max(settled_, at);

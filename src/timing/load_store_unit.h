@@ -52,7 +52,13 @@ class LoadStoreUnit {
   void reply_arrived(Cycle now) {
     if (!queue_.empty()) retry_at_ = now;
   }
-  void fill(const Reply& reply);           // sectors of a line have come for L1
+  void fill(const Reply& reply);  // sectors of a line have come for L1
+  // Hints that a line comes to L1 soon: its set, and its place among the misses.
+  [[gnu::always_inline]] void expect(std::uint64_t line) const {
+    l1_.prefetch(line);
+    misses_.expect(line);
+  }
+  const memory::Mshr& misses() const { return misses_; }
   void answer_direct(const Reply& reply);  // sectors of one load have come, past L1
   // Of a warp of the tenant, which may have ended; or of nobody.
   void acknowledge_store(std::uint32_t tag, Tenant* tenant, Cycle now);

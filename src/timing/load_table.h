@@ -43,6 +43,9 @@ class LoadTable {
   void begin() { loads_.clear(); }
   std::uint32_t add(std::uint32_t warp, const InstInfo& info);
   Load& operator[](std::uint32_t load) { return loads_[load]; }
+  // A hint that the load is answered soon; numbers of loads are below most().
+  [[gnu::always_inline]] void expect(std::uint32_t load) const { __builtin_prefetch(&loads_[load], 1); }
+  std::size_t most() const { return loads_.most(); }
   // One of the things that the load waits for has come.
   void answer(std::uint32_t load, Cycle now) {
     if (--loads_[load].remaining == 0) complete(load, std::max(now, loads_[load].ready_at));

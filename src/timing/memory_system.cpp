@@ -114,7 +114,34 @@ void MemorySystem::push(const TimedRequest& timed) {
 
 Cycle MemorySystem::next_event() const { return std::min(events_.next_time(), dram_->next_event()); }
 
+// What the events until `end` will look at is fetched side by side into the host's cache.
+void MemorySystem::expect(Cycle end) {
+  coming_.clear();
+  dram_->coming(end, coming_);
+  events_.each_before(end, [&](const Event& event) {
+    if (event.what == What::cross) return;
+    const auto* const pending = reinterpret_cast<const std::byte*>(&pending_[event.request]);
+    for (std::size_t at = 0; at < sizeof(Pending); at += 64) __builtin_prefetch(pending + at, 1);
+  });
+  const auto line_of = [](std::uint64_t tag) { return tag & ((std::uint64_t{1} << slice_shift) - 1); };
+  for (const std::uint64_t tag : coming_) {
+    const Slice& slice = slices_[tag >> slice_shift];
+    slice.cache.prefetch(line_of(tag));
+    slice.mshr.expect(line_of(tag));
+  }
+  events_.each_before(end, [&](const Event& event) {
+    if (event.what == What::cross || event.what == What::answer) return;
+    const Pending& pending = pending_[event.request];
+    if (event.what == What::arrive && !pending.copy) return;
+    const Slice& slice = slices_[pending.place.slice];
+    slice.cache.prefetch(pending.place.slice_line);
+    slice.mshr.expect(pending.place.slice_line);
+  });
+  for (const std::uint64_t tag : coming_) slices_[tag >> slice_shift].mshr.expect_entry(line_of(tag));
+}
+
 void MemorySystem::advance(Cycle end) {
+  expect(end);
   for (Cycle now = next_event(); now < end; now = next_event()) {
     done_.clear();
     dram_->advance(now, done_);

@@ -126,6 +126,7 @@ class MemorySystem {
   void retry_waiting(Cycle now, std::uint32_t partition);
   void dram_done(Cycle now, const memory::MemoryDone& done);
   void retry(Cycle now, std::uint32_t number);
+  void expect(Cycle end);
   void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
 
   Latencies latencies_;
@@ -142,6 +143,7 @@ class MemorySystem {
   SlotPool<Pending> pending_;
   SlotPool<Crossing> crossings_;
   std::vector<memory::MemoryDone> done_;
+  std::vector<std::uint64_t> coming_;  // for expect()
   L2Accounts accounts_;
   MemoryObserver* observer_ = nullptr;
   Index last_ = 0;        // request that was pushed last

@@ -49,8 +49,8 @@ class Scoreboard {
   void set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info,
                         std::uint64_t value) {
     std::uint64_t* const board = of(warp);
-    if (info.controlled) [[unlikely]]
-      return raise(warp, program, info, value);
+    if (info.dst_count == 0) return;
+    if (info.controlled) return raise(warp, program, info, value);
     for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) board[slot] = value;
   }
   // The same when the data of a load has come.
@@ -59,6 +59,7 @@ class Scoreboard {
       return lower(warp, program, info, value);
     set_destinations(warp, program, info, value);
   }
+  void expect(std::uint32_t warp) const { __builtin_prefetch(of(warp), 1); }
   // One counter alone: operands have been read by the cycle in `value`.
   void hold(std::uint32_t warp, unsigned counter, std::uint64_t value) {
     std::uint64_t& entry = of(warp)[counter];

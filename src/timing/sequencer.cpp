@@ -28,6 +28,7 @@ void Sequencer::start_block(std::uint32_t number, Cycle now) {
     Warp& warp = parts_.warps[slot.first_warp + i];
     warp = {.block = slot.block.get(),
             .tenant = slot.tenant,
+            .place = slot.block->place(i),
             .in_block = static_cast<std::uint16_t>(i),
             .block_slot = static_cast<std::uint16_t>(number),
             .scheduler = warp.scheduler,

@@ -30,6 +30,7 @@ class SlotPool {
   void remove(Index index) { free_.push_back(index); }
   T& operator[](Index index) { return items_[index]; }
   const T& operator[](Index index) const { return items_[index]; }
+  std::size_t most() const { return items_.size(); }  // numbers are below it
   std::size_t used() const { return items_.size() - free_.size(); }
   void clear() {
     items_.clear();

@@ -115,6 +115,7 @@ Cycle Sm::next_event() const {
 void Sm::run(Cycle end) {
   context_.quantum_end = end;
   blocks_.begin_quantum();
+  expect_warps(end);
   for (Cycle now = next_event(); now < end; now = next_event()) {
     context_.now = now;
     deliver(now);
@@ -123,6 +124,51 @@ void Sm::run(Cycle end) {
     if (load_store_.next_retry() <= now && load_store_.retry(now)) issue_.try_all(now);
     issue_.run(now);
   }
+}
+
+// The other SMs have pushed this one's state out of the host's cache. What the quantum needs of it is fetched
+// side by side, stage by stage, instead of one after the other when an event comes to it.
+void Sm::expect_replies(Cycle end) {
+  const auto& inbox = network_.inbox(context_.id);
+  std::size_t count = 0;
+  while (count < inbox.size() && inbox[count].at < end) ++count;
+  const auto each_line = [&](const auto& f) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (inbox[i].route == Route::l1) f(inbox[i].line);
+  };
+  const memory::Mshr& misses = load_store_.misses();
+  each_line([&](std::uint64_t line) __attribute__((always_inline)) { load_store_.expect(line); });
+  each_line([&](std::uint64_t line) __attribute__((always_inline)) { misses.expect_entry(line); });
+  each_line([&](std::uint64_t line) __attribute__((always_inline)) { misses.expect_waiter(line); });
+  const auto answered = [&](std::uint64_t load) {
+    if (load >= loads_.most()) return;  // it waits for nothing
+    expected_.loads.push_back(static_cast<std::uint32_t>(load));
+    loads_.expect(expected_.loads.back());
+  };
+  each_line([&](std::uint64_t line) { misses.each_waiter(line, answered); });
+  for (std::size_t i = 0; i < count; ++i)
+    if (inbox[i].route == Route::direct) answered(inbox[i].tag);
+  for (const std::uint32_t load : expected_.loads) expected_.warps.push_back(loads_[load].warp);
+  expected_.loads.clear();
+}
+
+void Sm::expect_warps(Cycle end) {
+  expect_replies(end);
+  for (const WarpScheduler& scheduler : schedulers_)
+    for (WarpMask rest = scheduler.ready | scheduler.wake_ups.soon(); rest != 0; rest &= rest - 1)
+      expected_.warps.push_back(
+          static_cast<std::uint32_t>(std::countr_zero(rest) * schedulers_.size() + scheduler.index));
+  for (const std::uint32_t number : expected_.warps) {
+    const auto* const warp = reinterpret_cast<const std::byte*>(&warps_[number]);
+    for (std::size_t at = 0; at < sizeof(Warp); at += 64) __builtin_prefetch(warp + at, 1);
+    scoreboard_.expect(number);
+  }
+  for (const std::uint32_t number : expected_.warps)
+    if (const auto* const place = static_cast<const std::byte*>(warps_[number].place); place != nullptr)
+      for (std::size_t at = 0; at < exec::Block::place_bytes; at += 64) __builtin_prefetch(place + at, 1);
+  for (const std::uint32_t number : expected_.warps)
+    if (warps_[number].place != nullptr) exec::Block::expect_registers(warps_[number].place);
+  expected_.warps.clear();
 }
 
 void Sm::deliver(Cycle now) {

@@ -71,6 +71,8 @@ class Sm {
   void prepare();
   void make_cold(const LaunchContext& launch);
   void deliver(Cycle now);
+  void expect_replies(Cycle end);
+  void expect_warps(Cycle end);
 
   SmContext context_;
   Interconnect& network_;
@@ -91,6 +93,10 @@ class Sm {
   LoadStoreUnit load_store_;
   InstructionUnit instructions_;
   IssueStage issue_;
+  // Loads that are answered, and warps that issue, in the quantum: for the hints at its beginning
+  struct {
+    std::vector<std::uint32_t> loads, warps;
+  } expected_;
 };
 
 }  // namespace simtlab::timing

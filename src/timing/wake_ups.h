@@ -65,6 +65,13 @@ class WakeUps {
     return next;
   }
   Cycle time() const { return time_; }
+  // The warps that become ready within the next 64 cycles.
+  WarpMask soon() const {
+    WarpMask warps = 0;
+    for (WarpMask rest = ring_used_; rest != 0; rest &= rest - 1)
+      warps |= ring_[static_cast<unsigned>(std::countr_zero(rest))];
+    return warps;
+  }
 
  private:
   static constexpr Cycle ring_size = 64;

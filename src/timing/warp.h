@@ -75,6 +75,7 @@ struct Warp {
   stream::ResidentBlock* block = nullptr;
   Tenant* tenant = nullptr;
   const Program* program = nullptr;
+  const void* place = nullptr;  // of the block's own state of it
   std::uint32_t pc = 0;
   std::uint16_t in_block = 0, block_slot = 0;
   std::uint8_t scheduler = 0, local = 0;  // its scheduler, and its number there

@@ -18,6 +18,16 @@ std::uint32_t accesses_before_turn(const device::MemoryController::Queues& queue
   return any ? queues.turn_ahead : 0;
 }
 
+Cycle least_answer(const device::Technology::Timing& t, const device::MemoryController::Latency& latency) {
+  const Cycle read = t.cl + t.burst + latency.read;
+  switch (latency.write_done) {
+    case WriteDone::accepted: return read;
+    case WriteDone::issued: return 0;
+    case WriteDone::written: return std::min<Cycle>(read, t.cwl + t.burst);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Channel::Channel(std::uint32_t number, const device::Technology& technology,
@@ -26,6 +36,7 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology,
     : controller_(controller),
       t_(rules->timing),
       mapping_(mapping),
+      waited_{.answer = least_answer(t_, controller.latency)},
       timing_(rules),
       admission_(controller.queues),
       scheduler_(controller.schedule, shape().all_banks()),
@@ -57,6 +68,7 @@ void Channel::restart() {
   counters_.restart();
   now_ = 0;
   next_event_ = never;
+  waited_.for_room = true;
 }
 
 RankActivity Channel::rank_activity(std::uint32_t rank, Cycle end) const {
@@ -152,6 +164,12 @@ void Channel::update_next_event() {
     return;
   }
   const Cycle action = next_action(), rows = candidates_.next_row();
+  // Whoever waits for answers alone need not look at the commands before: they go, each in its cycle, when he
+  // does.
+  if (!waited_.for_room) {
+    next_event_ = std::min(action == never ? never : action + waited_.answer, answers_.next());
+    return;
+  }
   Cycle seen = action;
   if (action == rows && !row_frees()) {
     const Cycle others = std::min(std::min(candidates_.next_column(), transfer_.next()),
@@ -180,7 +198,8 @@ void Channel::choose(BankIndex bank) {
     }
   }
   if (candidates_.has_other_column(bank, choice.column, choice.column_key)) {
-    const bool write = choice.column != no_slot && queues_[choice.column].write;
+    const bool write = choice.column != no_slot && queues_.is_write(choice.column);
+    if (choice.column != no_slot) queues_.expect(choice.column);
     candidates_.set_column(bank, {choice.column, write, choice.column_key}, floors());
   }
   candidates_.set_row(bank, {choice.row, q.open, not_before, choice.row_key}, floors());

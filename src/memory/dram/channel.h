@@ -35,6 +35,15 @@ class Channel {
           const AddressMapping& mapping);
 
   bool accepts(const Access& access) const { return admission_.accepts(access.write); }
+  // As Channels::accepts_by() and await_room() need it.
+  void catch_up(Cycle at) {
+    if (at > now_) run(at);
+    update_next_event();
+  }
+  void await_room(bool waits) {
+    waited_.for_room = waits;
+    update_next_event();
+  }
   void add(const Access& access, Cycle at);
   // Earliest cycle at which advance() does something that is seen from outside; never: no request is held.
   Cycle next_event() const { return next_event_; }
@@ -109,6 +118,10 @@ class Channel {
   const AddressMapping& mapping_;
   Cycle now_ = 0;  // everything before is done
   Cycle next_event_ = never;
+  struct Waited {
+    bool for_room = true;  // as Channels::await_room()
+    const Cycle answer;    // from the next command to the answer that it may bring, at least
+  } waited_;
   TimingState timing_;
   Admission admission_;
   ActiveScheduler scheduler_;

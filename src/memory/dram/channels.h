@@ -37,9 +37,18 @@ class Channels {
   virtual std::uint64_t channel_bytes() const = 0;  // capacity of one channel; 0: unknown
   // Whether the channel takes this access now.
   virtual bool accepts(std::uint32_t channel, const Access& access) const = 0;
+  // The same of cycle `at`, for who has said that he does not wait for room: what happens before may make
+  // some.
+  virtual bool accepts_by(std::uint32_t channel, const Access& access, Cycle /*at*/) {
+    return accepts(channel, access);
+  }
+  // Whether somebody waits for accepts() to become true: as long as nobody does, next_event() may be beyond
+  // cycles in which it would. At first somebody does.
+  virtual void await_room(std::uint32_t /*channel*/, bool /*waits*/) {}
   // Only when accepted. at: not before the end of the last advance().
   virtual void add(std::uint32_t channel, const Access& access, Cycle at) = 0;
-  // No completion and no change of accepts() comes before this cycle; never: nothing is under way.
+  // No completion and no change of accepts() that somebody waits for comes before this cycle; never: nothing
+  // is under way.
   virtual Cycle next_event() const = 0;
   // Appends the completions before cycle `end`, ordered by cycle, then by channel.
   virtual void advance(Cycle end, std::vector<Completion>& done) = 0;

@@ -56,6 +56,17 @@ void OwnChannels::add(std::uint32_t channel, const Access& access, Cycle at) {
   next_.set(channel, channels_[channel]->next_event());
 }
 
+bool OwnChannels::accepts_by(std::uint32_t channel, const Access& access, Cycle at) {
+  channels_[channel]->catch_up(at);
+  next_.set(channel, channels_[channel]->next_event());
+  return channels_[channel]->accepts(access);
+}
+
+void OwnChannels::await_room(std::uint32_t channel, bool waits) {
+  channels_[channel]->await_room(waits);
+  next_.set(channel, channels_[channel]->next_event());
+}
+
 void OwnChannels::advance(Cycle end, std::vector<Completion>& done) {
   if (channels_.size() == 1) {
     if (next_.smallest() >= end) return;

@@ -38,6 +38,8 @@ class OwnChannels final : public Channels {
   bool accepts(std::uint32_t channel, const Access& access) const override {
     return channels_[channel]->accepts(access);
   }
+  bool accepts_by(std::uint32_t channel, const Access& access, Cycle at) override;
+  void await_room(std::uint32_t channel, bool waits) override;
   void add(std::uint32_t channel, const Access& access, Cycle at) override;
   Cycle next_event() const override { return next_.smallest(); }
   void advance(Cycle end, std::vector<Completion>& done) override;
