@@ -62,6 +62,9 @@ struct Device {
     std::uint32_t issue_turns = 1;  // a scheduler issues in every so-many-th cycle
     // A double-precision instruction may be one of two issued together
     bool pairs_fp64 = true;
+    // Instructions of double precision that a scheduler may have before the one unit of the SM; 0: each
+    // scheduler has a share of its own
+    std::uint32_t fp64_queue = 0;
     std::uint32_t register_banks = 0;       // of a scheduler's register file; 0: without conflicts
     std::uint32_t register_bank_reads = 1;  // 32-bit registers of a warp that a bank gives in a cycle
     // Instructions of a scheduler that wait for the units of the SM; 0: as many as take the unit 16 cycles
@@ -118,6 +121,7 @@ struct Device {
   CacheParams l1;
   bool l1_caches_global = true;      // Kepler/Maxwell default: false (L2 only)
   std::uint32_t l1_tag_banks = 0;    // tags looked up in a cycle, in banks of lines; 0: one line a cycle
+  double l1_register_latency = 0;    // later for each 32-bit register of a load beyond the first
   bool l1_shares_data_path = false;  // with shared memory: a wavefront of either a cycle
   // > 0: L1 and shared memory share this; L1 = unified - shared carve-out
   std::uint64_t l1_unified_bytes = 0;

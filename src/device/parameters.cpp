@@ -128,6 +128,9 @@ void add_sm(std::vector<Parameter>& rows) {
   add("pairs_fp64", none, 0, 0, &Sm::pairs_fp64,
       "Whether a double-precision instruction may be one of those that a scheduler issues in one cycle");
   rows.back().default_value = "true";
+  add("fp64_queue", none, 0, 64, &Sm::fp64_queue,
+      "Double-precision instructions of a scheduler before the SM's one unit; 0: it has units of its own");
+  rows.back().default_value = "0";
   add("scheduler", none, 0, 0, &Sm::scheduler,
       "Policy of the warp schedulers: loose round-robin, greedy then oldest, oldest, or two levels of "
       "round-robin");
@@ -314,6 +317,10 @@ void add_sm_memory(std::vector<Parameter>& rows) {
       "Lines of an instruction whose tags L1 looks up in one cycle, each in another bank (a power of two of "
       "banks, found by exclusive ors of the bits of the line's number); 0: one line a cycle");
   rows.back().default_value = "0";
+  add(
+      "l1.register_latency", Unit::cycles, 0, 64, [](Device& d) { return &d.l1_register_latency; },
+      "SM cycles that a load which hits comes later for each 32-bit register beyond the first");
+  rows.back().default_value = "0 cycles";
   add(
       "l1.shares_data_path", none, 0, 0, [](Device& d) { return &d.l1_shares_data_path; },
       "Whether L1 and shared memory take turns at giving data, a wavefront a cycle");

@@ -88,7 +88,8 @@ inline IssueStage::Throttle IssueStage::throttled(WarpScheduler& scheduler, Cycl
       throttle.until = std::min(throttle.until, free - turn_mask_);
     }
   }
-  for (const Pipe pipe : {Pipe::mio, Pipe::lg, Pipe::tex}) {
+  for (const Pipe pipe : {Pipe::mio, Pipe::lg, Pipe::tex, Pipe::fp64}) {
+    if (pipe == Pipe::fp64 && !parts_.ports.shares_fp64()) break;
     const WarpMask wanting = scheduler.next_pipe[static_cast<std::size_t>(pipe)] & scheduler.ready;
     if (wanting == 0) continue;
     const Cycle free = parts_.ports.free_from(pipe, scheduler.index, now);
@@ -172,6 +173,8 @@ inline void IssueStage::wait(WarpScheduler& scheduler, const Throttle& throttle,
   if (sm_.observer == nullptr) return;
   if (ended)
     sm_.observer->blame_nobody(scheduler.index);
+  else if (reason == Stall::no_instruction)  // what is being fetched
+    sm_.observer->blame(scheduler.index, warp.tenant->context->slot, *warp.program, warp.pc);
   else
     sm_.observer->blame_issued(scheduler.index, warp.tenant->context->slot);
 }

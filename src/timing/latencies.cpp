@@ -67,6 +67,7 @@ Latencies::Latencies(const device::Device& device) {
   constant = fine(device.constant.latency > 0 ? device.constant.latency
                                               : class_latency(device, ptx::OpClass::constant));
   const double texture = class_latency(device, ptx::OpClass::texture);
+  l1_register = fine(device.l1_register_latency);
   texture_extra = texture > device.l1.latency ? fine(texture - device.l1.latency) : 0;
 }
 

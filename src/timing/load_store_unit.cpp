@@ -146,7 +146,10 @@ void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const str
                        : info.returns                     ? Access::atomic
                                                           : Access::reduction;
   instruction.cached = looks_into_l1(info, local);
-  if (info.op_class == OpClass::texture) instruction.extra = sm_.config.latencies.texture_extra;
+  if (info.op_class == OpClass::texture)
+    instruction.extra = sm_.config.latencies.texture_extra;
+  else if (step.bytes > 4)
+    instruction.extra = sm_.config.latencies.l1_register * (step.bytes / 4 - 1);
   if (instruction.returns()) begin_load(instruction, warp, info, now);
 
   const Turn taken = turn_of(info, step);

@@ -30,8 +30,10 @@ void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const 
   Warp& warp = warps_[number];
   Cycle start = ports_.book_mio(warp.scheduler, busy, at);
   counters.shared_busy += busy;
-  const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
-  counters.memory_stage_cycles += behind;
+  counters.memory_stage_cycles += ((passes - 1) * pass) >> memory::fixed_bits;
+  // What the unit gives within the least that it takes for an instruction comes with the first pass: on GA10x
+  // 64 bits a lane are there when 32 are, 128 bits 2 cycles later (Huerta, table 2).
+  const Cycle behind = (busy - std::max(pass, sm_.config.pipes.shared_interval)) >> memory::fixed_bits;
   std::uint32_t fine =
       atomic ? sm_.config.pipes[OpClass::shared_atomic].latency : sm_.config.latencies.shared;
   if (step.remote != 0) [[unlikely]] {

@@ -1,5 +1,5 @@
-// The ports of the units that all schedulers of an SM share: global memory (lg, tex) and shared memory with
-// shuffles (mio).
+// The ports of the units that all schedulers of an SM share: global memory (lg, tex), shared memory with
+// shuffles (mio), and double precision where the SM has one unit for it (sm.fp64_queue).
 //
 // An instruction takes its turn at the port when it issues, however far ahead that turn is: the port stands
 // for the queue in front of the unit as well. A queue holds about a dozen instructions. When the port is
@@ -28,8 +28,10 @@ class UnitPorts {
         address_interval_(static_cast<Cycle>(std::llround(std::max(1.0, device.sm.address_interval)))),
         special_interval_(memory::to_fixed(device.sm.special_interval)),
         mio_(device.l1_shares_data_path ? data_ : own_mio_),
-        queues_(device.sm.memory_queue == 0 ? 0 : device.sm.schedulers) {
+        queues_(device.sm.memory_queue == 0 ? 0 : device.sm.schedulers),
+        fp64_queues_(device.sm.fp64_queue == 0 ? 0 : device.sm.schedulers) {
     for (Queue& queue : queues_) queue.leaves.resize(device.sm.memory_queue);
+    for (Queue& queue : fp64_queues_) queue.leaves.resize(device.sm.fp64_queue);
   }
   UnitPorts(const UnitPorts&) = delete;
   UnitPorts& operator=(const UnitPorts&) = delete;
@@ -42,7 +44,9 @@ class UnitPorts {
     specials_.reset();
     last_user_ = 0;
     lg_waiting_ = 0;
+    fp64_.reset();
     for (Queue& queue : queues_) queue.clear();
+    for (Queue& queue : fp64_queues_) queue.clear();
   }
 
   // The instruction enters the queue of its scheduler. read: cycles until its operands are read where nothing
@@ -57,6 +61,14 @@ class UnitPorts {
     return data == 0 ? start : data_.take(start, data);
   }
   Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle at) { return book(mio_, scheduler, cost, at); }
+  // Whether the SM has one unit for double precision.
+  bool shares_fp64() const { return !fp64_queues_.empty(); }
+  // An instruction of double precision takes its turn at that unit: the first cycle of it.
+  Cycle book_fp64(unsigned scheduler, FixedCycles cost, Cycle now) {
+    const Cycle start = fp64_.take(now, cost);
+    fp64_queues_[scheduler].push(start, 0);
+    return start;
+  }
   // The SM reads special registers one after another: the first cycle of this one's turn.
   Cycle read_special(Cycle at) { return specials_.take(at, special_interval_); }
   // A warp arrives at a barrier of its block: the SM counts arrivals one after another. When this one has
@@ -76,6 +88,7 @@ class UnitPorts {
   // event will say. Of schedulers that issue in turns (Fermi), the one whose turn comes just when the unit
   // takes more would always be the same. So whoever used the unit last waits for the turns of the others.
   Cycle free_from(Pipe pipe, unsigned scheduler, Cycle now) const {
+    if (pipe == Pipe::fp64) return std::max(now, fp64_queues_[scheduler].oldest());
     if (pipe != Pipe::mio && lg_waiting_ >= lg_queue_depth) return never;
     const Cycle booked = pipe == Pipe::mio ? mio_.free_at() : std::max(lg_.free_at(), data_.free_at());
     const Cycle ahead = queue_ahead - (scheduler + 1 == last_user_ ? turn_mask_ : 0);
@@ -116,9 +129,9 @@ class UnitPorts {
 
   Cycle turn_mask_, address_interval_;
   FixedCycles special_interval_;
-  memory::Port lg_, data_, own_mio_, arrivals_, specials_;
+  memory::Port lg_, data_, own_mio_, arrivals_, specials_, fp64_;
   memory::Port& mio_;  // data_ or own_mio_
-  std::vector<Queue> queues_;
+  std::vector<Queue> queues_, fp64_queues_;
   unsigned last_user_ = 0;  // number of the scheduler + 1; 0: nobody
   std::size_t lg_waiting_ = 0;
 };

@@ -58,6 +58,10 @@ class Listing(Case):
         self.assertEqual(len(rows), len(gpus) + 1)
         row = next(row.split() for row in rows if row.startswith("h100 "))
         self.assertEqual(row[1:8], [str(h100["values"])] + [str(h100[kind]) for kind in kinds])
+        page = (SOURCE / "docs/lab/devices.md").read_text()
+        for gpu in gpus:
+            counts = " | ".join(str(gpu[kind]) for kind in ("values", *kinds))
+            self.assertIn(f"| `{gpu['name']}` | {counts} |", page, "stale: simtlab list gpus --sources")
 
         # One GPU: its values without a source, those that move kernels most first.
         text = self.ok("list", "gpus", "h100-sxm", "--sources").stdout
