@@ -13,6 +13,7 @@ Target: 100 ms for 1,000 instructions, whatever the size. Exit codes: 0 measured
 """
 import argparse
 import json
+import os
 import pathlib
 import random
 import re
@@ -126,9 +127,11 @@ class Bench:
         command = [self.options.simtlab, "disasm", str(path), "--assemble", self.options.arch, f"--json={listing}"]
         least = float("inf")
         for _ in range(self.options.repeat):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            with tempfile.TemporaryDirectory() as cache:  # else the second one finds the code of the first
+                environment = {**os.environ, "SIMTLAB_CACHE": cache}
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
             if done.returncode:
                 sys.exit(f"assembler.py: {path}: {done.stderr.strip()}")
             least = min(least, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

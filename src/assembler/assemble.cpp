@@ -1,8 +1,13 @@
 #include "assembler/assemble.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "assembler/allocate.h"
 #include "assembler/balance.h"
@@ -29,6 +34,7 @@
 #include "assembler/update.h"
 #include "assembler/yield.h"
 #include "base/error.h"
+#include "base/own_binary.h"
 #include "machine/code.h"
 #include "ptx/fold.h"
 #include "ptx/resources.h"
@@ -170,10 +176,14 @@ bool wants_uniform_registers() {
               "leave SIMTLAB_UNIFORM unset for the default");
 }
 
-Program program_of(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation) {
+bool all_uniform() {
   static const bool all = wants_uniform_registers();
+  return all;
+}
+
+Program program_of(const ptx::VirtualFunction& function, const ptx::Module& module, unsigned generation) {
   try {
-    return program_of(function, module, generation, all ? Uniform::all : Uniform::constants);
+    return program_of(function, module, generation, all_uniform() ? Uniform::all : Uniform::constants);
   } catch (const NoUniformRegisters&) { return program_of(function, module, generation, Uniform::none); }
 }
 
@@ -181,8 +191,34 @@ Program program_of(const ptx::VirtualFunction& function, const ptx::Module& modu
 
 bool makes(unsigned generation) { return machine::is_assembled(generation); }
 
-Assembler::Assembler(const ptx::Module& module, unsigned generation)
-    : module_(module), generation_(generation) {}
+Assembler::Assembler(const ptx::Module& module, unsigned generation, std::optional<KeptCode> kept)
+    : module_(module), generation_(generation), kept_(std::move(kept)) {}
+
+bool Assembler::recall(ptx::VirtualFunction& f) {
+  if (!kept_ || !f.fn.is_entry || !makes(generation_)) return false;
+  std::optional<Kept> kept = kept_->find(f.fn.name);
+  if (!kept) return false;
+  ptx::VirtualFunction whole = f;
+  whole.fn.optimised = kept->optimised;
+  whole.fn.not_optimised = std::move(kept->not_optimised);
+  try {
+    put(std::move(kept->code), whole);
+  } catch (const Error&) { return false; }
+  f = std::move(whole);
+  return true;
+}
+
+void Assembler::put(machine::MadeCode made, ptx::VirtualFunction& f) {
+  if (!views_) views_.emplace(machine::SassTable::shipped(generation_));
+  if (!lines_) lines_ = lines_of(module_);
+  made.ptx = lines_;
+  if (const ptx::Variable* bank = module_.find_variable(ptx::constant_bank_name))
+    made.banks[3] = {static_cast<std::uint32_t>(bank - module_.variables.data()), bank->bytes};
+  ptx::Function whole = f.fn;
+  whole.assembled = true;
+  machine::set_code(whole, std::move(made), *views_);
+  f.fn = std::move(whole);
+}
 
 bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
   if (!f.fn.is_entry || !f.fn.call_sites.empty()) {
@@ -197,17 +233,11 @@ bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
     return false;
   }
   try {
-    if (!views_) views_.emplace(machine::SassTable::shipped(generation_));
-    const Program program = program_of(f, module_, generation_);
-    machine::MadeCode made = encode(program);
-    if (!lines_) lines_ = lines_of(module_);
-    made.ptx = lines_;
-    if (const ptx::Variable* bank = module_.find_variable(ptx::constant_bank_name))
-      made.banks[3] = {static_cast<std::uint32_t>(bank - module_.variables.data()), bank->bytes};
-    ptx::Function whole = f.fn;
-    whole.assembled = true;
-    machine::set_code(whole, std::move(made), *views_);
-    f.fn = std::move(whole);
+    const Kept kept{.code = encode(program_of(f, module_, generation_)),
+                    .optimised = f.fn.optimised,
+                    .not_optimised = f.fn.not_optimised};
+    put(kept.code, f);
+    if (kept_) kept_->keep(f.fn.name, kept);
     return true;
   } catch (const GivenUp& reason) { why = reason.why; } catch (const Error& error) {
     why = error.diagnostics().front().message;
@@ -215,11 +245,31 @@ bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
   return false;
 }
 
-ptx::MakeCode maker(unsigned generation) {
-  return [generation, assembler = std::shared_ptr<Assembler>()](
-             ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) mutable {
-    if (!assembler) assembler = std::make_shared<Assembler>(module, generation);
-    return assembler->assemble(f, why);
+namespace {
+
+// Nothing is kept if nobody can tell which builds make the code.
+std::optional<KeptCode> kept_code(const ptx::Module& module, unsigned generation, ptx::Optimiser optimise) {
+  const std::string assembler = build_of(reinterpret_cast<const void*>(&makes));
+  const std::string optimiser =
+      optimise == nullptr ? "not optimised" : build_of(reinterpret_cast<const void*>(optimise));
+  if (!module.text || assembler.empty() || optimiser.empty()) return std::nullopt;
+  return KeptCode(*module.text, generation,
+                  fmt::format("{} {} {}", assembler, optimiser, all_uniform() ? "uniform" : ""));
+}
+
+}  // namespace
+
+void make_code(ptx::LoadOptions& options, unsigned generation, bool keep) {
+  auto assembler = std::make_shared<std::optional<Assembler>>();
+  const auto of = [assembler, generation, keep, by = options.optimise](const ptx::Module& m) -> Assembler& {
+    if (!*assembler) assembler->emplace(m, generation, keep ? kept_code(m, generation, by) : std::nullopt);
+    return **assembler;
+  };
+  options.recall = [of](ptx::VirtualFunction& f, const ptx::Module& m, std::string&) {
+    return of(m).recall(f);
+  };
+  options.assemble = [of](ptx::VirtualFunction& f, const ptx::Module& m, std::string& why) {
+    return of(m).assemble(f, why);
   };
 }
 

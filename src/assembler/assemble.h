@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "assembler/kept.h"
 #include "machine/lines.h"
 #include "machine/views.h"
 #include "ptx/decode.h"
@@ -17,20 +18,26 @@ bool makes(unsigned generation);
 // The kernels of one module.
 class Assembler {
  public:
-  Assembler(const ptx::Module& module, unsigned generation);
+  Assembler(const ptx::Module& module, unsigned generation, std::optional<KeptCode> kept);
 
   // `function`, over virtual registers, gets machine code (Function::machine). False: it is as it was, and
   // `why` says what was in the way.
   bool assemble(ptx::VirtualFunction& function, std::string& why);
+  // The same, without optimising it, if an earlier run has kept its code.
+  bool recall(ptx::VirtualFunction& function);
 
  private:
+  void put(machine::MadeCode made, ptx::VirtualFunction& function);
+
   const ptx::Module& module_;
   unsigned generation_;
   std::optional<machine::Views> views_;
   std::shared_ptr<const machine::PtxLines> lines_;  // the text of the module
+  std::optional<KeptCode> kept_;
 };
 
-// What ptx::load_module calls to make code of a module's kernels.
-ptx::MakeCode maker(unsigned generation);
+// Has ptx::load_module make code of a module's kernels, after options.optimise. keep: what earlier runs made
+// is taken from the user's cache, and what is made goes there.
+void make_code(ptx::LoadOptions& options, unsigned generation, bool keep = true);
 
 }  // namespace simtlab::assembler

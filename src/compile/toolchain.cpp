@@ -134,13 +134,6 @@ std::vector<std::string> cuda_compiler(const std::string& clang) {
           "-nocudainc", "-nocudalib", "-Xclang", "-target-sdk-version=11.8"};
 }
 
-fs::path default_cache() {
-  if (const std::string c = environment("SIMTLAB_CACHE"); !c.empty()) return c;
-  if (const std::string x = environment("XDG_CACHE_HOME"); !x.empty()) return fs::path(x) / "simtlab";
-  if (const std::string h = environment("HOME"); !h.empty()) return fs::path(h) / ".cache/simtlab";
-  return fs::temp_directory_path() / ("simtlab-" + std::to_string(getuid()));
-}
-
 Toolchain find_toolchain(const fs::path& cache, bool flush_denormals) {
   Toolchain t;
   t.clang = find_clang();

@@ -49,8 +49,4 @@ LoopToolchain find_loop_toolchain();
 // The beginning of every command that compiles CUDA without NVIDIA's toolkit.
 std::vector<std::string> cuda_compiler(const std::string& clang);
 
-// $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab, else a folder of this user in the
-// system's temporary folder.
-std::filesystem::path default_cache();
-
 }  // namespace simtlab::compile

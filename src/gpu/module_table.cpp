@@ -35,7 +35,7 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
   const bool machine_code = machine::is_device_elf(bytes);
   if (code.optimise && !machine_code)
     options.optimise = code.needs_optimiser ? optimiser::load() : optimiser::load(options.not_optimised);
-  if (code.generation != 0 && !machine_code) options.assemble = assembler::maker(code.generation);
+  if (code.generation != 0 && !machine_code) assembler::make_code(options, code.generation);
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
                           : ptx::load_module(std::move(name), std::move(ptx), options);
   m.loaded = std::make_unique<exec::LoadedModule>(m.module, memory);

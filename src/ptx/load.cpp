@@ -167,14 +167,7 @@ class LateKernels : public LateCode {
     const std::lock_guard lock(mutex_);
     VirtualFunction& f = functions_.at(number);
     if (is_complete_[number] || !f.fn.is_entry) return;
-    std::string why = options_.not_optimised;
-    if (options_.optimise != nullptr) f.fn.optimised = options_.optimise(functions_, number, module_, why);
-    f.fn.not_optimised = std::move(why);
-    Allocation allocation;
-    if (std::string problem; !options_.assemble || !options_.assemble(f, module_, problem)) {
-      f.fn.not_assembled = std::move(problem);
-      allocation = place(f);
-    }
+    const Allocation allocation = make(f, number);
     resources_->total(module_, number, allocation, f.fn);
     if (f.fn.assembled) f.fn.source = std::make_shared<Function>(std::move(module_.functions[number]));
     module_.functions[number] = std::move(f.fn);
@@ -185,6 +178,18 @@ class LateKernels : public LateCode {
   void check(std::uint32_t number) override { complete(number); }
 
  private:
+  // Machine code, where there can be any; else its registers get places.
+  Allocation make(VirtualFunction& f, std::uint32_t number) {
+    std::string why = options_.not_optimised;
+    if (options_.recall && options_.recall(f, module_, why)) return {};
+    if (options_.optimise != nullptr) f.fn.optimised = options_.optimise(functions_, number, module_, why);
+    f.fn.not_optimised = std::move(why);
+    std::string problem;
+    if (options_.assemble && options_.assemble(f, module_, problem)) return {};
+    f.fn.not_assembled = std::move(problem);
+    return place(f);
+  }
+
   Module& module_;
   LoadOptions options_;
   std::vector<VirtualFunction> functions_;  // without places for registers

@@ -180,8 +180,10 @@ using MakeCode = std::function<bool(VirtualFunction& function, const Module& mod
 // Kernels are optimised and assembled when Module::complete() asks for them; until then they are PTX.
 struct LoadOptions {
   Optimiser optimise = nullptr;
-  std::string not_optimised;       // why there is no optimiser where there should be one
-  MakeCode assemble;               // null: kernels stay PTX
+  std::string not_optimised;  // why there is no optimiser where there should be one
+  MakeCode assemble;          // null: kernels stay PTX
+  // Asked first, before a kernel is optimised: machine code of it that was made before
+  MakeCode recall;
   bool reject_unsupported = true;  // false: unsupported instructions are decoded as traps (list ptx, tests)
 };
 

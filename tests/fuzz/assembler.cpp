@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     simtlab::ptx::LoadOptions options;
     // Unsupported instructions are then traps: what stands behind them is assembled.
     options.reject_unsupported = !tolerant;
-    options.assemble = simtlab::assembler::maker(generations[size % std::size(generations)]);
+    simtlab::assembler::make_code(options, generations[size % std::size(generations)], false);
     try {
       const auto module = simtlab::ptx::load_module("fuzz.ptx", text, options);
       module->complete_all();

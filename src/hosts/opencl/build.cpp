@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/cache_folder.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "compile/build_cache.h"
@@ -88,8 +89,7 @@ std::string write_headers(const std::vector<Header>& headers) {
   std::string all;
   for (const Header& h : headers)
     all += fmt::format("{}:{}{}:{}", h.name.size(), h.name, h.text.size(), h.text);
-  const fs::path folder =
-      compile::cache_folder(compile::default_cache()) / ("opencl-headers-" + hash_bytes(all));
+  const fs::path folder = compile::cache_folder(default_cache()) / ("opencl-headers-" + hash_bytes(all));
   for (const Header& h : headers) {
     const fs::path name = fs::path(h.name).lexically_normal();
     require(name.is_relative() && !h.name.empty() && *name.begin() != "..", CL_INVALID_VALUE);

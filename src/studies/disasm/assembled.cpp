@@ -22,7 +22,7 @@ namespace {
 std::shared_ptr<const ptx::Module> assembled(std::string name, std::string text, unsigned generation) {
   ptx::LoadOptions options;
   options.optimise = optimiser::load(options.not_optimised);
-  options.assemble = assembler::maker(generation);
+  assembler::make_code(options, generation);
   auto module = ptx::load_module(std::move(name), std::move(text), options);
   module->complete_all();
   return module;
@@ -45,7 +45,7 @@ machine::ImageKernel facts_of(const ptx::Function& f, unsigned generation) {
 
 }  // namespace
 
-unsigned assembled_generation(const std::string& architecture) {
+unsigned assembled_generation(const std::string& architecture, const char* option) {
   std::string_view digits = architecture;
   if (digits.starts_with("sm_")) digits.remove_prefix(3);
   unsigned out = 0;
@@ -53,7 +53,7 @@ unsigned assembled_generation(const std::string& architecture) {
   if (read.ec == std::errc() && read.ptr == digits.data() + digits.size() && assembler::makes(out))
     return out;
   throw Error(ExitCode::usage, "option-value",
-              fmt::format("--assemble: no machine code can be made for {}", shown(architecture)),
+              fmt::format("{}: no machine code can be made for {}", option, shown(architecture)),
               fmt::format("one of sm_{}", machine::assembled_generations));
 }
 

@@ -86,7 +86,7 @@ TEST(Bundled, WordsOfAComparisonAreJoinedWithinADistance) {
 // PRET says that it returns behind JMX, with the address in front of the arguments.
 TEST(Bundled, ACallOfTheDriverReturnsBehindItsJump) {
   ptx::LoadOptions options;
-  options.assemble = maker(maxwell);
+  make_code(options, maxwell, false);
   const auto module = ptx::load_module(
       "test.ptx",
       maxwell_kernel(

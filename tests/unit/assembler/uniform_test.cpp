@@ -176,7 +176,7 @@ TEST(UniformRegisters, TooManyAreLeftToTheLanes) {
           "  add.u32 %r4, %r4, 1;\n  st.global.u32 [%d0+4], %r5;\n  setp.lt.u32 %p1, %r4, %r1;\n"
           "  @%p1 bra LOOP;";
   ptx::LoadOptions options;
-  options.assemble = maker(80);
+  make_code(options, 80, false);
   const auto module = ptx::load_module("test.ptx", kernel_of(body), options);
   module->complete_all();
   ASSERT_EQ(module->functions.size(), 1u);

@@ -248,7 +248,7 @@ std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned g
   ptx::LoadOptions options;
   options.reject_unsupported = false;
   options.optimise = optimiser::load(options.not_optimised);  // there is none under sanitizers
-  options.assemble = assembler::maker(generation);
+  assembler::make_code(options, generation, false);
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
   module->complete_all();
   for (const ptx::Function& f : module->functions)

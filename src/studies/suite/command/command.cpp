@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/cache_folder.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/shown.h"
@@ -52,7 +53,7 @@ fs::path default_work(const std::string& folder) {
   std::error_code ignored;
   const fs::path meant = fs::weakly_canonical(folder, ignored);
   const std::string name = meant.has_filename() ? meant.filename().string() : "suite";
-  return compile::cache_folder(compile::default_cache()) / "suites" /
+  return compile::cache_folder(default_cache()) / "suites" /
          (shown(name, 40) + "-" + hash_bytes(meant.string()));
 }
 
