@@ -9,6 +9,10 @@
 namespace simtlab::assembler {
 namespace {
 
+// Values times blocks that they live in, of which each takes some 100 bytes: an SM's registers hold a few
+// hundred values, so that kernels of 10,000 blocks have far fewer.
+constexpr std::size_t most_live_ins = std::size_t{1} << 23;
+
 // Lists of numbers, one after the other.
 class NumberLists {
  public:
@@ -43,7 +47,10 @@ class Finder {
   std::size_t blocks() const { return program_.blocks.size(); }
   template <class F>
   void each_unit(const Instruction& i, bool writes, const F& f) const;
+  LiveScan::State where_taken(std::uint32_t block) const;
   void find_exposed();
+  void find_ended();
+  void find_guarded_ends(std::uint32_t block);
   void find_live_ins();
   void keep_defined(std::uint32_t unit, std::vector<std::uint32_t>& in,
                     std::span<const std::uint32_t> written_in);
@@ -63,7 +70,9 @@ class Finder {
   LiveScan scan_;
   NumberLists next_, before_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> exposed_;  // unit, block that reads it first
-  std::vector<std::uint8_t> crosses_;                             // unit: blocks, written once and always
+  // Unit, block that writes it; ... always; ... on each of the two ways that the branch at its end goes
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> written_, ended_, ended_on_way_[2];
+  std::vector<std::uint8_t> crosses_;  // unit: blocks, written once and always
   std::vector<std::uint8_t> simple_;
   std::vector<std::vector<LiveIn>> live_ins_;  // of a block
   std::vector<std::uint32_t> first_site_;      // of a block: definitions before it
@@ -126,58 +135,98 @@ void Finder::find_exposed() {
   scan_.clear();
 }
 
-// From blocks that read a unit back to those that write it.
-void Finder::find_live_ins() {
-  std::vector<std::uint32_t> writes(units_, 0);
-  std::vector<std::uint8_t> guarded(units_, 0);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> written, ended;
+// The condition of the branch at the end, where a block goes one way or the other by it.
+LiveScan::State Finder::where_taken(std::uint32_t block) const {
+  const std::span<const std::uint32_t> next = next_[block];
+  if (next.size() != 2 || next[0] == next[1]) return LiveScan::always;
+  const Instruction& branch = program_.blocks[block].code.back();
+  const bool plain = std::ranges::all_of(branch.refs, [](const Ref& ref) { return !ref; });
+  return plain && branch.guard ? scan_.condition_of(branch) : LiveScan::always;
+}
+
+// Where units are written so that what they held before is gone.
+void Finder::find_ended() {
+  simple_.assign(units_, 1);
+  std::vector<std::uint8_t> writes(units_, 0);
   for (std::uint32_t b = 0; b < blocks(); ++b) {
-    const std::vector<Instruction>& code = program_.blocks[b].code;
     bool any_guarded = false;
-    for (const Instruction& i : code)
+    for (const Instruction& i : program_.blocks[b].code)
       each_unit(i, true, [&](std::uint32_t unit) {
-        ++writes[unit];
-        if (i.guarded()) guarded[unit] = 1;
+        if (writes[unit] != 0 || i.guarded()) simple_[unit] = 0;
+        writes[unit] = 1;
         if (crosses_[unit] == 0) return;
-        written.emplace_back(unit, b);
-        if (!i.guarded()) ended.emplace_back(unit, b);
+        written_.emplace_back(unit, b);
+        if (!i.guarded()) ended_.emplace_back(unit, b);
         any_guarded = any_guarded || i.guarded();
       });
-    if (!any_guarded) continue;
-    // Two guarded writes together may write it always.
-    const std::size_t first = written.size();
-    std::vector<std::uint32_t> units;
-    for (std::size_t k = first; k-- > 0 && written[k].second == b;) units.push_back(written[k].first);
+    if (any_guarded) find_guarded_ends(b);
+  }
+  for (std::uint32_t unit = 0; unit < units_; ++unit)
+    if (writes[unit] == 0) simple_[unit] = 0;
+}
+
+// Two guarded writes together may write a unit always; and one that has the branch's guard does so on one of
+// its ways. Without that each value that only an edge makes would live through all blocks of a cycle.
+void Finder::find_guarded_ends(std::uint32_t block) {
+  const std::vector<Instruction>& code = program_.blocks[block].code;
+  std::vector<std::uint32_t> units;
+  for (std::size_t k = written_.size(); k-- > 0 && written_[k].second == block;)
+    units.push_back(written_[k].first);
+  const auto find = [&](LiveScan::State behind, auto& ended) {
     scan_.clear();
-    for (const std::uint32_t unit : units) scan_.make_live(unit);
+    for (const std::uint32_t unit : units) scan_.make_live(unit, behind);
     for (auto i = code.rbegin(); i != code.rend(); ++i) scan_.step(*i);
     for (const std::uint32_t unit : units)
-      if (!scan_.lives(unit)) ended.emplace_back(unit, b);
-  }
+      if (!scan_.lives(unit)) ended.emplace_back(unit, block);
+  };
+  find(LiveScan::always, ended_);
+  const LiveScan::State taken = where_taken(block);
+  for (std::uint32_t way = 0; taken != LiveScan::always && way < 2; ++way)
+    find(taken ^ way, ended_on_way_[way]);
   scan_.clear();
+}
+
+// From blocks that read a unit back to those that write it.
+void Finder::find_live_ins() {
+  find_ended();
   const auto lists = [&](const auto& pairs) {
     return NumberLists(units_, [&](const auto& add) {
       for (const auto& [unit, block] : pairs) add(unit, block);
     });
   };
-  const NumberLists readers = lists(exposed_), writers = lists(written), enders = lists(ended);
+  const NumberLists readers = lists(exposed_), writers = lists(written_), enders = lists(ended_);
+  const NumberLists enders_on_way[2] = {lists(ended_on_way_[0]), lists(ended_on_way_[1])};
 
-  simple_.assign(units_, 0);
   live_ins_.resize(blocks());
+  std::size_t count = 0;
+  // Of a block: the last unit that is at its begin; that ends there; that ends there on one way
   std::vector<std::uint32_t> seen(blocks(), none), stops(blocks(), none), in;
+  std::vector<std::uint32_t> stops_way[2] = {seen, seen};
   for (std::uint32_t unit = 0; unit < units_; ++unit) {
-    simple_[unit] = writes[unit] == 1 && guarded[unit] == 0 ? 1 : 0;
     if (crosses_[unit] == 0) continue;
     for (const std::uint32_t b : enders[unit]) stops[b] = unit;
+    for (const std::uint32_t way : {0u, 1u})
+      for (const std::uint32_t b : enders_on_way[way][unit]) stops_way[way][b] = unit;
+    // Whether it lives at the begin of the block because it lives at that of the next one.
+    const auto goes_back = [&](std::uint32_t block, std::uint32_t next) {
+      if (stops[block] == unit || seen[block] == unit) return false;
+      const std::uint32_t way = next_[block][0] == next ? 0 : 1;
+      if (stops_way[way][block] != unit) return true;
+      // If it lives on the other way, too, it lives always.
+      stops_way[0][block] = stops_way[1][block] = none;
+      return false;
+    };
     in.assign(readers[unit].begin(), readers[unit].end());
     for (const std::uint32_t b : in) seen[b] = unit;
     for (std::size_t k = 0; k < in.size(); ++k)
       for (const std::uint32_t p : before_[in[k]])
-        if (stops[p] != unit && seen[p] != unit) {
+        if (goes_back(p, in[k])) {
           seen[p] = unit;
           in.push_back(p);
         }
     if (seen[0] == unit) keep_defined(unit, in, writers[unit]);
+    if ((count += in.size()) > most_live_ins)
+      throw GivenUp{"more values that live through more blocks than can be looked at"};
     for (const std::uint32_t b : in) live_ins_[b].push_back({unit, none});
   }
 }
@@ -244,12 +293,7 @@ void Finder::start_block(std::uint32_t block) {
       ends_[in.unit] = out_.first_gap[block + 1];
     }
   };
-  LiveScan::State taken = LiveScan::always;
-  if (next.size() == 2 && next[0] != next[1]) {
-    const Instruction& branch = program_.blocks[block].code.back();
-    const bool plain = std::ranges::all_of(branch.refs, [](const Ref& ref) { return !ref; });
-    if (plain && branch.guard) taken = scan_.condition_of(branch);
-  }
+  const LiveScan::State taken = where_taken(block);
   for (std::size_t k = 0; k < next.size(); ++k)
     start(next[k], taken == LiveScan::always ? taken : taken ^ static_cast<std::uint32_t>(k));
 }

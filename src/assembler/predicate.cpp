@@ -37,6 +37,8 @@ class Predication {
   void run() {
     ways_.assign(p_.blocks.size(), 0);
     ways_[0] = 1;
+    rest_.assign(p_.blocks.size(), none);
+    last_.assign(p_.blocks.size(), none);
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) skip_.push_back(b + 1);
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
       for (const std::uint32_t to : successors(p_, b)) ++ways_[to];
@@ -45,6 +47,7 @@ class Predication {
       block(b);
       go_on(b);
     }
+    put_together();
   }
 
  private:
@@ -52,10 +55,11 @@ class Predication {
 
   // Where a block goes if it does not branch; none: elsewhere.
   std::uint32_t only_way(std::uint32_t b) {
-    const Block& block = at(b);
-    if (block.next != none) return block.code.empty() || block.code.back().target == none ? block.next : none;
-    if (block.code.empty() || block.code.back().target == none || block.code.back().guarded()) return none;
-    return block.code.back().target;
+    const std::vector<Instruction>& code = at(rest_[b] == none ? b : last_[b]).code;
+    if (const std::uint32_t next = at(b).next; next != none)
+      return code.empty() || code.back().target == none ? next : none;
+    if (code.empty() || code.back().target == none || code.back().guarded()) return none;
+    return code.back().target;
   }
 
   // Its instructions, without the branch at the end.
@@ -78,7 +82,7 @@ class Predication {
   }
 
   bool can_be_guarded(std::uint32_t b, std::uint32_t predicate) {
-    if (ways_[b] != 1) return false;
+    if (ways_[b] != 1 || rest_[b] != none) return false;
     const Block& block = at(b);
     for (std::size_t k = 0; k < length(b); ++k) {
       const Instruction& i = block.code[k];
@@ -100,7 +104,7 @@ class Predication {
       i.remakes = false;
       at(into).code.push_back(std::move(i));
     }
-    at(body).code.clear();
+    at(body).code = {};
     at(body).next = none;
     ways_[body] = 0;
   }
@@ -147,14 +151,29 @@ class Predication {
 
   // What follows without a choice is of one block with it: its instructions may be ordered together. What
   // lies elsewhere is rare.
+  //
+  // This goes from the end to the begin, where moving all that follows each time would take the square of it:
+  // what is too long to be guarded anyway waits for put_together().
   void go_on(std::uint32_t b) {
     const std::uint32_t next = at(b).next;
     const bool branches = !at(b).code.empty() && at(b).code.back().target != none;
     if (ways_[b] == 0 || next == none || branches || next != behind(b) || ways_[next] != 1) return;
-    std::ranges::move(at(next).code, std::back_inserter(at(b).code));
     at(b).next = std::exchange(at(next).next, none);
-    at(next).code.clear();
     ways_[next] = 0;
+    if (rest_[next] == none && at(next).code.size() <= longest_with_load) return append(b, next);
+    rest_[b] = next;
+    last_[b] = rest_[next] == none ? next : last_[next];
+  }
+
+  void append(std::uint32_t to, std::uint32_t from) {
+    std::ranges::move(at(from).code, std::back_inserter(at(to).code));
+    at(from).code = {};
+  }
+
+  void put_together() {
+    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
+      for (std::uint32_t rest = rest_[b]; rest != none; rest = std::exchange(rest_[rest], none))
+        append(b, rest);
   }
 
   // The end of a loop: of the two ways one is left by, the other one goes a few instructions on and back.
@@ -179,6 +198,8 @@ class Predication {
   Program& p_;
   std::vector<std::uint32_t> ways_;  // that lead to a block
   std::vector<std::uint32_t> skip_;  // where to look for the next one that is left
+  // Of a block that goes on in others: the next of them, or none, and the last one
+  std::vector<std::uint32_t> rest_, last_;
 };
 
 }  // namespace

@@ -7,9 +7,8 @@
 namespace simtlab::assembler {
 
 LiveRegisters::LiveRegisters(const Program& program) {
-  const std::size_t words = program.registers.size() / 64 + 1;
-  in_.assign(program.blocks.size(), Bits(words));
-  out_.assign(program.blocks.size(), Bits(words));
+  in_.resize(program.blocks.size());
+  out_.resize(program.blocks.size());
   const Liveness liveness = liveness_of(program);
   for (std::uint32_t r = 0; r < program.registers.size(); ++r)
     for (std::uint32_t unit = liveness.first_unit[r]; unit < liveness.first_unit[r + 1]; ++unit)
@@ -20,9 +19,8 @@ LiveRegisters::LiveRegisters(const Program& program) {
 void LiveRegisters::add(std::uint32_t reg, const Segment& s, const std::vector<std::uint32_t>& first_gap) {
   auto b = static_cast<std::size_t>(std::ranges::upper_bound(first_gap, s.from) - first_gap.begin()) - 1;
   for (; b + 1 < first_gap.size() && first_gap[b] < s.to; ++b) {
-    const std::uint64_t bit = std::uint64_t{1} << reg % 64;
-    if (s.from <= first_gap[b]) in_[b][reg / 64] |= bit;
-    if (s.to >= first_gap[b + 1]) out_[b][reg / 64] |= bit;
+    if (s.from <= first_gap[b] && (in_[b].empty() || in_[b].back() != reg)) in_[b].push_back(reg);
+    if (s.to >= first_gap[b + 1] && (out_[b].empty() || out_[b].back() != reg)) out_[b].push_back(reg);
   }
 }
 

@@ -1,7 +1,12 @@
 #include "optimiser/llvm/coalesce.h"
 
+#include <llvm/ADT/DenseSet.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "ptx/cfg.h"
 #include "ptx/liveness.h"
@@ -16,8 +21,9 @@ using ptx::Operand;
 using ptx::OperandKind;
 
 constexpr std::uint32_t none = 0xffffffffu;
-// Of registers that copies name, and of those times blocks: beyond it the copies stay.
-constexpr std::size_t most_registers = 8192, most_bits = std::size_t{1} << 28;
+// Registers that copies name, times blocks at whose begin they live; and pairs of those that live at once.
+// Beyond it the copies stay.
+constexpr std::size_t most_live_ins = std::size_t{1} << 23, most_pairs = std::size_t{1} << 23;
 
 bool is_register(const Operand& o) { return o.kind == OperandKind::reg || o.kind == OperandKind::pred; }
 bool is_copy(const Inst& inst) {
@@ -26,30 +32,30 @@ bool is_copy(const Inst& inst) {
          inst.dst[0].kind == inst.src[0].kind && inst.dst[0].bytes == inst.src[0].bytes;
 }
 
-class Bits {
+// Numbers of which few are in it, below a limit.
+class FewOf {
  public:
-  explicit Bits(std::size_t n = 0) : words_((n + 63) / 64, 0) {}
-  bool test(std::size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
-  void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  void reset(std::size_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
-  bool merge(const Bits& other) {
-    bool changed = false;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      const std::uint64_t now = words_[i] | other.words_[i];
-      changed |= now != words_[i];
-      words_[i] = now;
-    }
-    return changed;
+  explicit FewOf(std::size_t limit) : place_(limit, none) {}
+  void add(std::uint32_t n) {
+    if (place_[n] != none) return;
+    place_[n] = static_cast<std::uint32_t>(members_.size());
+    members_.push_back(n);
   }
-  template <class F>
-  void for_each(const F& f) const {
-    for (std::size_t w = 0; w < words_.size(); ++w)
-      for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
-        f(static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(__builtin_ctzll(left))));
+  void remove(std::uint32_t n) {
+    if (place_[n] == none) return;
+    members_[place_[n]] = members_.back();
+    place_[members_.back()] = place_[n];
+    members_.pop_back();
+    place_[n] = none;
   }
+  void clear() {
+    for (const std::uint32_t n : members_) place_[n] = none;
+    members_.clear();
+  }
+  const std::vector<std::uint32_t>& members() const { return members_; }
 
  private:
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> members_, place_;
 };
 
 class Coalescer {
@@ -58,11 +64,7 @@ class Coalescer {
 
   void run() {
     number();
-    if (registers_.empty() || registers_.size() > most_registers ||
-        registers_.size() * cfg_.blocks.size() > most_bits)
-      return;
-    solve();
-    interfere();
+    if (registers_.empty() || !solve() || !interfere()) return;
     merge();
     rename();
   }
@@ -79,39 +81,72 @@ class Coalescer {
         registers_.push_back(o.index);
       }
     }
+    live_ = FewOf(registers_.size());
   }
 
   // What an instruction does to the set of live registers, backwards.
-  void backwards(const Inst& inst, Bits& live) {
+  void backwards(const Inst& inst) {
     ptx::accesses_of(f_.fn, inst, accesses_);
     if (inst.guard.kind == OperandKind::none)
       for (const std::uint32_t r : accesses_.writes)
-        if (dense_[r] != none) live.reset(dense_[r]);
+        if (dense_[r] != none) live_.remove(dense_[r]);
     for (const std::uint32_t r : accesses_.reads)
-      if (dense_[r] != none) live.set(dense_[r]);
-  }
-  Bits live_out(std::uint32_t block) const {
-    Bits out(registers_.size());
-    for (std::uint32_t e = cfg_.successor_start[block]; e < cfg_.successor_start[block + 1]; ++e)
-      if (cfg_.successors[e] < live_in_.size()) out.merge(live_in_[cfg_.successors[e]]);
-    return out;
-  }
-  void solve() {
-    live_in_.assign(cfg_.blocks.size(), Bits(registers_.size()));
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t b = cfg_.blocks.size(); b-- > 0;) {
-        Bits live = live_out(static_cast<std::uint32_t>(b));
-        for (std::uint32_t pc = cfg_.blocks[b].last; pc-- > cfg_.blocks[b].first;) backwards(code_[pc], live);
-        changed |= live_in_[b].merge(live);
-      }
-    }
+      if (dense_[r] != none) live_.add(dense_[r]);
   }
 
-  void interfere() {
-    with_.assign(registers_.size(), Bits(registers_.size()));
+  // Which live where blocks begin: from those that read one back to those that write it. False: too many.
+  bool solve() {
+    const std::size_t count = registers_.size();
+    std::vector<std::vector<std::uint32_t>> readers(count), writers(count);
+    for (std::uint32_t b = 0; b < cfg_.blocks.size(); ++b) {
+      live_.clear();
+      for (std::uint32_t pc = cfg_.blocks[b].last; pc-- > cfg_.blocks[b].first;) {
+        backwards(code_[pc]);
+        if (code_[pc].guard.kind != OperandKind::none) continue;
+        for (const std::uint32_t r : accesses_.writes)
+          if (const std::uint32_t d = dense_[r]; d != none && (writers[d].empty() || writers[d].back() != b))
+            writers[d].push_back(b);
+      }
+      for (const std::uint32_t d : live_.members()) readers[d].push_back(b);
+    }
+    live_in_.resize(cfg_.blocks.size());
+    std::vector<std::uint32_t> seen(cfg_.blocks.size() + 1, none);
+    std::size_t sum = 0;
+    for (std::uint32_t d = 0; d < count; ++d) {
+      std::vector<std::uint32_t>& in = readers[d];
+      for (const std::uint32_t b : in) live_in_[b].push_back(d);
+      for (const std::uint32_t b : in) seen[b] = d;
+      for (const std::uint32_t b : writers[d]) seen[b] = d;
+      for (std::size_t k = 0; k < in.size(); ++k)
+        for (std::uint32_t e = cfg_.predecessor_start[in[k]]; e < cfg_.predecessor_start[in[k] + 1]; ++e) {
+          const std::uint32_t p = cfg_.predecessors[e];
+          if (seen[p] == d) continue;
+          seen[p] = d;
+          live_in_[p].push_back(d);
+          in.push_back(p);
+        }
+      if ((sum += in.size()) > most_live_ins) return false;
+    }
+    return true;
+  }
+
+  static std::uint64_t pair(std::uint32_t a, std::uint32_t b) {
+    return std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
+  }
+  void together(std::uint32_t a, std::uint32_t b) {
+    if (!pairs_.insert(pair(a, b)).second) return;
+    with_[a].push_back(b);
+    with_[b].push_back(a);
+  }
+
+  // Which live at once. False: too many.
+  bool interfere() {
+    with_.resize(registers_.size());
     for (std::size_t b = 0; b < cfg_.blocks.size(); ++b) {
-      Bits live = live_out(static_cast<std::uint32_t>(b));
+      live_.clear();
+      for (std::uint32_t e = cfg_.successor_start[b]; e < cfg_.successor_start[b + 1]; ++e)
+        if (cfg_.successors[e] != cfg_.exit())
+          for (const std::uint32_t d : live_in_[cfg_.successors[e]]) live_.add(d);
       for (std::uint32_t pc = cfg_.blocks[b].last; pc-- > cfg_.blocks[b].first;) {
         const Inst& inst = code_[pc];
         ptx::accesses_of(f_.fn, inst, accesses_);
@@ -120,16 +155,16 @@ class Coalescer {
         for (const std::uint32_t r : accesses_.writes) {
           const std::uint32_t d = dense_[r];
           if (d == none) continue;
-          live.for_each([&](std::uint32_t other) {
-            if (other != d && other != source) with_[d].set(other), with_[other].set(d);
-          });
+          for (const std::uint32_t other : live_.members())
+            if (other != d && other != source) together(d, other);
           for (const std::uint32_t second : accesses_.writes)
-            if (dense_[second] != none && dense_[second] != d)
-              with_[d].set(dense_[second]), with_[dense_[second]].set(d);
+            if (dense_[second] != none && dense_[second] != d) together(d, dense_[second]);
         }
-        backwards(inst, live);
+        backwards(inst);
       }
+      if (pairs_.size() > most_pairs) return false;
     }
+    return true;
   }
 
   std::uint32_t root(std::uint32_t d) {
@@ -152,6 +187,7 @@ class Coalescer {
   void merge() {
     parent_.resize(registers_.size());
     std::iota(parent_.begin(), parent_.end(), 0u);
+    name_ = parent_;
     const std::vector<std::uint32_t> depth = depths();
     std::vector<std::uint32_t> copies;
     for (std::uint32_t pc = 0; pc < code_.size(); ++pc)
@@ -159,16 +195,19 @@ class Coalescer {
     std::stable_sort(copies.begin(), copies.end(), [&](auto a, auto b) { return depth[a] > depth[b]; });
     for (const std::uint32_t pc : copies) {
       const std::uint32_t a = root(dense_[code_[pc].dst[0].index]), b = root(dense_[code_[pc].src[0].index]);
-      if (a == b || with_[a].test(b)) continue;
-      parent_[b] = a;
-      with_[b].for_each([&](std::uint32_t other) { with_[other].set(a); });
-      with_[a].merge(with_[b]);
+      if (a == b || pairs_.contains(pair(a, b))) continue;
+      const std::uint32_t kept = with_[a].size() < with_[b].size() ? b : a, gone = kept == a ? b : a;
+      name_[kept] = name_[a];
+      parent_[gone] = kept;
+      // Who lives with it lives with both.
+      for (const std::uint32_t other : std::exchange(with_[gone], {}))
+        if (pairs_.insert(pair(kept, root(other))).second) with_[kept].push_back(root(other));
     }
   }
 
   void rename() {
     const auto renamed = [&](Operand& o) {
-      if (is_register(o) && dense_[o.index] != none) o.index = registers_[root(dense_[o.index])];
+      if (is_register(o) && dense_[o.index] != none) o.index = registers_[name_[root(dense_[o.index])]];
     };
     for (Inst& inst : code_) {
       renamed(inst.guard);
@@ -182,7 +221,11 @@ class Coalescer {
   std::vector<Inst>& code_;
   const ptx::Cfg cfg_;
   std::vector<std::uint32_t> dense_, registers_, parent_;
-  std::vector<Bits> live_in_, with_;
+  std::vector<std::uint32_t> name_;                  // of all that became one: whose register they get
+  std::vector<std::vector<std::uint32_t>> live_in_;  // by block
+  std::vector<std::vector<std::uint32_t>> with_;     // who lives when it does
+  llvm::DenseSet<std::uint64_t> pairs_;              // the same
+  FewOf live_{0};
   ptx::Accesses accesses_;
 };
 

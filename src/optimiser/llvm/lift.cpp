@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "optimiser/llvm/lifter.h"
+#include "optimiser/llvm/written_once.h"
 #include "ptx/special.h"
 
 namespace simtlab::optimiser {
@@ -46,6 +47,12 @@ llvm::GlobalVariable* space_variable(llvm::Module& module, const char* name, uns
   return out;
 }
 
+void Lifted::leave_out(std::string_view why) {
+  if (left_out.find(why) != std::string::npos) return;
+  if (!left_out.empty()) left_out += "; ";
+  left_out += why;
+}
+
 Lifter::Lifter(const ptx::VirtualFunction& f, const Program& program, llvm::LLVMContext& context)
     : kernel_(f), program_of_(program), ptx_(program.module), context_(context), b_(context) {
   out_.module = std::make_unique<llvm::Module>("kernel", context);
@@ -79,9 +86,17 @@ llvm::BasicBlock* Lifter::begin_function() {
   Frame& now = *frame_;
   now.first_line = static_cast<std::uint32_t>(out_.lines.size());
   for (std::uint32_t pc = 0; pc < now.fn.code.size(); ++pc) out_.lines.emplace_back(&now.f, pc);
-  if (out_.lines.size() > most_instructions) give_up("its functions, called often, are too long");
-  for (const Type t : now.f.registers) {
-    llvm::AllocaInst* const v = now.registers.emplace_back(variable(register_type(t)));
+  if (out_.lines.size() > most_instructions)
+    give_up(now.caller == nullptr ? "it has more than 50,000 instructions"
+                                  : "with the functions that it calls it has more than 50,000 instructions");
+  const auto [once, fresh] = written_once_.try_emplace(&now.f);
+  if (fresh) once->second = written_once(now.f);
+  now.registers.resize(now.f.registers.size());
+  now.values.resize(now.f.registers.size());
+  for (std::size_t r = 0; r < now.registers.size(); ++r) {
+    // To find the values of variables takes LLVM their number times that of branches.
+    if (once->second[r]) continue;
+    llvm::AllocaInst* const v = now.registers[r] = variable(register_type(now.f.registers[r]));
     // As where PTX is executed. LLVM would drop a store of a value that nobody made, and a branch by one.
     if (now.caller == nullptr)
       llvm::IRBuilder<>(entry_).CreateStore(llvm::Constant::getNullValue(v->getAllocatedType()), v);
@@ -277,13 +292,18 @@ void Lifter::pure(llvm::Function& f) {
   f.addFnAttr(llvm::Attribute::Speculatable);
 }
 
+Value* Lifter::value_of(const ptx::Operand& o) {
+  if (llvm::AllocaInst* place = frame_->registers[o.index]; place != nullptr)
+    return b_.CreateLoad(place->getAllocatedType(), place);
+  Value* v = frame_->values[o.index];
+  return v != nullptr ? v : llvm::Constant::getNullValue(register_type(frame_->f.registers[o.index]));
+}
+
 Value* Lifter::read(const ptx::Operand& o, Type type) {
   switch (o.kind) {
-    case OperandKind::reg:
-      return as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]),
-                value_type(type));
+    case OperandKind::reg: return as(value_of(o), value_type(type));
     case OperandKind::pred: {
-      Value* p = b_.CreateLoad(b_.getInt1Ty(), frame_->registers[o.index]);
+      Value* p = value_of(o);
       return o.negated ? b_.CreateNot(p) : p;
     }
     case OperandKind::imm: return constant(o, value_type(type));
@@ -296,15 +316,20 @@ Value* Lifter::read(const ptx::Operand& o, Type type) {
 
 void Lifter::write(const ptx::Operand& o, Value* v, bool sign) {
   if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) return;
-  llvm::Type* type = frame_->registers[o.index]->getAllocatedType();
+  llvm::Type* type = register_type(frame_->f.registers[o.index]);
   const unsigned have = width(v->getType()), want = width(type);
   if (sign && have < want && v->getType()->isIntegerTy()) v = b_.CreateSExt(v, b_.getIntNTy(want));
   v = as(v, type);
+  llvm::AllocaInst* place = frame_->registers[o.index];
+  if (place == nullptr) {
+    frame_->values[o.index] = v;
+    return;
+  }
   if (guard_ != nullptr) {
-    Value* old = b_.CreateLoad(type, frame_->registers[o.index]);
+    Value* old = b_.CreateLoad(type, place);
     v = b_.CreateSelect(guard_, v, old);
   }
-  b_.CreateStore(v, frame_->registers[o.index]);
+  b_.CreateStore(v, place);
 }
 
 void Lifter::instruction(std::uint32_t pc) {

@@ -19,6 +19,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/decode.h"
@@ -43,7 +44,8 @@ struct GivenUp {
 struct Lifted {
   std::unique_ptr<llvm::Module> module;
   llvm::Function* function = nullptr;
-  std::string left_out;               // passes that would have taken too long, and why; empty: none
+  std::string left_out;  // passes that would have taken too long, and why; empty: none
+  void leave_out(std::string_view why);
   std::vector<ptx::Inst> operations;  // of the functions "op.N"
   // Constants and places of instructions are those of the function that has them: of each line of the debug
   // information, which function and which instruction. Operations: which function.

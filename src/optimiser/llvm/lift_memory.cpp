@@ -182,11 +182,7 @@ void Lifter::opaque(const Inst& inst, Effect effect) {
     if (o.kind == OperandKind::special && ptx::is_clock(static_cast<ptx::Special>(o.index)))
       give_up("it reads the clock");
     if (o.kind != OperandKind::reg && o.kind != OperandKind::pred) continue;
-    Value* v =
-        o.kind == OperandKind::pred
-            ? b_.CreateLoad(b_.getInt1Ty(), frame_->registers[o.index])
-            : as(b_.CreateLoad(frame_->registers[o.index]->getAllocatedType(), frame_->registers[o.index]),
-                 b_.getIntNTy(o.bytes * 8u));
+    Value* v = o.kind == OperandKind::pred ? value_of(o) : as(value_of(o), b_.getIntNTy(o.bytes * 8u));
     arguments.push_back(v);
     argument_types.push_back(v->getType());
   }

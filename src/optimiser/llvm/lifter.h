@@ -38,7 +38,9 @@ class Lifter {
     const ptx::Function& fn;
     std::uint32_t first_line = 0;                                     // of its code in the debug information
     std::vector<std::pair<std::uint32_t, llvm::BasicBlock*>> blocks;  // by pc
+    // A register is a variable or, where it is written once, a value: null until then.
     std::vector<llvm::AllocaInst*> registers;
+    std::vector<Value*> values;
     llvm::AllocaInst* memory = nullptr;
     llvm::BasicBlock* behind = nullptr;  // where it returns to; null: the kernel
     Frame* caller = nullptr;
@@ -84,6 +86,8 @@ class Lifter {
 
   static void pure(llvm::Function& f);
 
+  // All of a register, or of a predicate
+  Value* value_of(const ptx::Operand& o);
   Value* read(const ptx::Operand& o, Type type);
 
   // A result may go to a register that is wider than the type; sign: how it is then extended.
@@ -176,6 +180,7 @@ class Lifter {
   llvm::AllocaInst* carry_ = nullptr;
   Value* guard_ = nullptr;
   std::map<std::string, std::uint32_t> names_;  // of operations
+  std::map<const ptx::VirtualFunction*, std::vector<bool>> written_once_;
 };
 
 }  // namespace simtlab::optimiser

@@ -24,7 +24,7 @@ bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, co
   try {
     Lifted lifted = lift(f, {module, functions}, context);
     run_passes(lifted);
-    schedule(*lifted.function);
+    schedule(lifted);
     lower(lifted, f);
     coalesce(f);
     straighten(f);

@@ -31,7 +31,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/Sink.h>
 #include <llvm/Transforms/Scalar/StraightLineStrengthReduce.h>
-#include <llvm/Transforms/Utils/BreakCriticalEdges.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
@@ -236,14 +236,14 @@ class Addresses : public llvm::PassInfoMixin<Addresses> {
 template <class P>
 class Bounded : public llvm::PassInfoMixin<Bounded<P>> {
  public:
-  Bounded(P pass, std::string& left_out) : pass_(std::move(pass)), left_out_(left_out) {}
+  Bounded(P pass, Lifted& lifted) : pass_(std::move(pass)), lifted_(lifted) {}
   llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager& analyses) {
     constexpr unsigned most = 2000;
     for (const llvm::BasicBlock& block : f) {
       unsigned accesses = 0;
       for (const llvm::Instruction& i : block) accesses += i.mayReadOrWriteMemory() ? 1 : 0;
       if (accesses <= most) continue;
-      left_out_ = "a block has more than 2,000 accesses, which are not merged";
+      lifted_.leave_out("a block has more than 2,000 accesses, which are not merged");
       return llvm::PreservedAnalyses::all();
     }
     return pass_.run(f, analyses);
@@ -251,7 +251,7 @@ class Bounded : public llvm::PassInfoMixin<Bounded<P>> {
 
  private:
   P pass_;
-  std::string& left_out_;
+  Lifted& lifted_;
 };
 
 // Loops times instructions: what passes that reason about loops take grows with it, for what is known of the
@@ -264,17 +264,27 @@ std::size_t loop_work(llvm::Function& f, llvm::FunctionAnalysisManager& analyses
 template <class P>
 class OfFewLoops : public llvm::PassInfoMixin<OfFewLoops<P>> {
  public:
-  OfFewLoops(P pass, std::string& left_out) : pass_(std::move(pass)), left_out_(left_out) {}
+  OfFewLoops(P pass, Lifted& lifted) : pass_(std::move(pass)), lifted_(lifted) {}
   llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager& analyses) {
     constexpr std::size_t most = 100'000;
     if (loop_work(f, analyses) <= most) return pass_.run(f, analyses);
-    left_out_ = "it has too many loops for its size, which are not unrolled";
+    lifted_.leave_out("it has too many loops for its size, which are not unrolled");
     return llvm::PreservedAnalyses::all();
   }
 
  private:
   P pass_;
-  std::string& left_out_;
+  Lifted& lifted_;
+};
+
+// As llvm::BreakCriticalEdgesPass, which keeps the tree of dominators right with each of thousands of edges:
+// nobody asks for it any more.
+class SplitCriticalEdges : public llvm::PassInfoMixin<SplitCriticalEdges> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager&) {
+    llvm::SplitAllCriticalEdges(f, llvm::CriticalEdgeSplittingOptions());
+    return llvm::PreservedAnalyses::none();
+  }
 };
 
 void add_tidy(llvm::FunctionPassManager& p) {
@@ -290,7 +300,7 @@ void add_end(llvm::FunctionPassManager& p) {
   p.addPass(llvm::ADCEPass());
   p.addPass(llvm::SimplifyCFGPass());
   p.addPass(llvm::LowerSwitchPass());
-  p.addPass(llvm::BreakCriticalEdgesPass());
+  p.addPass(SplitCriticalEdges());
 }
 
 // Without what reasons about loops.
@@ -306,7 +316,7 @@ llvm::FunctionPassManager short_pipeline() {
   return p;
 }
 
-llvm::FunctionPassManager pipeline(std::string& left_out) {
+llvm::FunctionPassManager pipeline(Lifted& lifted) {
   llvm::FunctionPassManager p;
   const auto tidy = [&] { add_tidy(p); };
   const auto loops = [&](auto pass, bool memory_ssa = false) {
@@ -334,11 +344,11 @@ llvm::FunctionPassManager pipeline(std::string& left_out) {
   p.addPass(Addresses());
   p.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   p.addPass(llvm::GVNPass());
-  p.addPass(Bounded(llvm::DSEPass(), left_out));
+  p.addPass(Bounded(llvm::DSEPass(), lifted));
   p.addPass(llvm::LoopSimplifyPass());
   p.addPass(llvm::LCSSAPass());
-  p.addPass(OfFewLoops(GuardedUnroll(), left_out));
-  p.addPass(OfFewLoops(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)), left_out));
+  p.addPass(OfFewLoops(GuardedUnroll(), lifted));
+  p.addPass(OfFewLoops(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(3)), lifted));
   tidy();
   p.addPass(llvm::SeparateConstOffsetFromGEPPass(false));
   p.addPass(llvm::StraightLineStrengthReducePass());
@@ -348,7 +358,7 @@ llvm::FunctionPassManager pipeline(std::string& left_out) {
   p.addPass(llvm::LCSSAPass());
   loops(llvm::LICMPass(llvm::LICMOptions()), true);
   p.addPass(llvm::InferAlignmentPass());
-  p.addPass(Bounded(llvm::LoadStoreVectorizerPass(), left_out));
+  p.addPass(Bounded(llvm::LoadStoreVectorizerPass(), lifted));
   add_end(p);
   return p;
 }
@@ -372,11 +382,11 @@ void run_passes(Lifted& lifted) {
   builder.crossRegisterProxies(lam, fam, cgam, mam);
   constexpr std::size_t most = 1'000'000;
   if (loop_work(*lifted.function, fam) > most) {
-    lifted.left_out = "it has too many loops for its size, which are left as they are";
+    lifted.leave_out("it has too many loops for its size, which are left as they are");
     short_pipeline().run(*lifted.function, fam);
     return;
   }
-  pipeline(lifted.left_out).run(*lifted.function, fam);
+  pipeline(lifted).run(*lifted.function, fam);
 }
 
 }  // namespace simtlab::optimiser

@@ -108,12 +108,15 @@ bool divides(const Instruction& i) {
 // One block.
 class Scheduler {
  public:
-  explicit Scheduler(llvm::BasicBlock& block) : block_(block) {}
-
-  void run() {
+  explicit Scheduler(llvm::BasicBlock& block) : block_(block) {
     for (Instruction& i : block_)
       if (!llvm::isa<llvm::PHINode>(i) && !i.isTerminator() && !llvm::isa<llvm::AllocaInst>(i)) add(i);
-    if (nodes_.size() < 4 || nodes_.size() > most_instructions) return;
+  }
+
+  std::size_t size() const { return nodes_.size(); }
+
+  void run() {
+    if (nodes_.size() < 4) return;
     depend();
     rank();
     // As few as its own order or one that spares registers needs.
@@ -305,8 +308,14 @@ class Scheduler {
 
 }  // namespace
 
-void schedule(llvm::Function& function) {
-  for (llvm::BasicBlock& block : function) Scheduler(block).run();
+void schedule(Lifted& lifted) {
+  for (llvm::BasicBlock& block : *lifted.function) {
+    Scheduler scheduler(block);
+    if (scheduler.size() > most_instructions)
+      lifted.leave_out("a block has more than 4,096 instructions, which keep their order");
+    else
+      scheduler.run();
+  }
 }
 
 }  // namespace simtlab::optimiser

@@ -7,6 +7,6 @@ namespace simtlab::optimiser {
 
 // Loads come early and what needs them late, as far as registers allow: PTX is issued in order, so that an
 // instruction that waits holds up all behind it.
-void schedule(llvm::Function& function);
+void schedule(Lifted& lifted);
 
 }  // namespace simtlab::optimiser

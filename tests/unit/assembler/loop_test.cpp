@@ -12,7 +12,9 @@
 #include "assembler/clean.h"
 #include "assembler/forward.h"
 #include "assembler/hoist.h"
+#include "assembler/predicate.h"
 #include "assembler/recompute.h"
+#include "assembler/schedule_live.h"
 #include "assembler/split.h"
 #include "assembler/update.h"
 #include "random_program.h"
@@ -48,6 +50,7 @@ TEST(SplitRegisters, RandomProgramsMeanTheSame) { expect_same_after(split_regist
 TEST(Recompute, RandomProgramsMeanTheSame) {
   expect_same_after([](Program& program) { recompute(program, 2); });
 }
+TEST(Predicate, RandomProgramsMeanTheSame) { expect_same_after(predicate); }
 TEST(UpdateInPlace, RandomProgramsMeanTheSame) { expect_same_after(update_in_place); }
 
 // Block 0, then a loop of block 1, then block 2.
@@ -73,10 +76,14 @@ class LoopOfOneBlock : public ::testing::Test {
   }
   void store(Ref value) { b_.access("STG", {}, base_, 0, true, {value_of(value)}, {}); }
   // Goes round while the value is less than a parameter.
-  void turn(Ref value) {
+  void turn(Ref value) { turn_if(is_less(value)); }
+  Ref is_less(Ref value) {
     const Ref p = b_.new_predicate();
     b_.set_result(b_.emit("ISETP", {}, {value_of(value), parameter(0x168)}, {{"cmp", "LT"}}),
                   machine::Name("Pd"), p);
+    return p;
+  }
+  void turn_if(Ref p) {
     b_.guard({p, false});
     b_.emit("BRA", {}, {}).target = 1;
     b_.guard(always());
@@ -93,6 +100,23 @@ class LoopOfOneBlock : public ::testing::Test {
   Builder b_{program_, 80};
   Ref base_, counter_;
 };
+
+// Else what edges between blocks make would live in all blocks of a cycle.
+TEST_F(LoopOfOneBlock, WhatIsWrittenForTheWayOutLivesOnItAlone) {
+  const Ref p = is_less(counter_), out = b_.new_register(), round = b_.new_register();
+  b_.guard({p, true});
+  b_.move(out, value_of(counter_));
+  b_.guard({p, false});
+  b_.move(round, value_of(counter_));
+  turn_if(p);
+  program_.blocks[2].code.clear();
+  store(out);
+  store(round);
+  b_.emit("EXIT", {}, {});
+  const LiveRegisters live(program_);
+  EXPECT_FALSE(live.in(1, out.reg));
+  EXPECT_TRUE(live.in(1, round.reg));
+}
 
 TEST_F(LoopOfOneBlock, ReadersOfACopyReadItsSource) {
   const Ref loaded = b_.new_register(), copy = b_.new_register();
