@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "report/because.h"
 #include "report/format.h"
 #include "report/glossary.h"
 #include "report/hits.h"
@@ -24,10 +25,6 @@ class Facts {
   explicit Facts(const KernelResult& kernel) : k(kernel) {}
   double operator()(const std::string& name) const { return k.metrics.get(name).value_or(0); }
   bool has(const std::string& name) const { return k.metrics.get(name).has_value(); }
-  double share_of(const std::string& stage) const {
-    const double all = (*this)("load.latency");
-    return all > 0 ? (*this)("load.latency." + stage) / all : 0;
-  }
   const KernelResult& k;
 };
 
@@ -167,46 +164,10 @@ std::vector<std::string> evidence(const KernelResult& kernel, const std::string&
   return out;
 }
 
-namespace {
-
-// The figures on which the estimate of a gain rests.
-std::string because(const Facts& f, std::string_view what_if) {
-  const result::Waits waits = result::waits_of(f.k.metrics);
-  const double memory = waits.loads + waits.queue;
-  if (what_if == "perfect-l1")
-    return fmt::format("{} of the slots with warps wait for memory, and L1 has {}", format_share(memory),
-                       format_hits(f.k.metrics, "l1"));
-  if (what_if == "infinite-dram-bandwidth")
-    return fmt::format(
-        "DRAM moves {} of what a copy can reach, {} of a load's time is waiting for it",
-        format_share(result::dram_use(f.k.metrics)),
-        format_share(f.share_of("dram_queue") + f.share_of("dram_bank") + f.share_of("dram_bus")));
-  if (what_if == "no-bank-conflicts")
-    return fmt::format("{} of the passes of shared memory are conflicts",
-                       format_share(f("shared.bank_conflicts") / f("shared.wavefronts")));
-  if (what_if == "perfect-coalescing")
-    return fmt::format("{} of the sectors that loads and stores touch could be spared",
-                       format_share(result::spare_sectors(f.k.metrics)));
-  if (what_if == "double-occupancy")
-    return fmt::format(
-        "{} of the slots with warps wait for results, and there are more blocks than fit at once",
-        format_share(waits.loads + waits.on_chip));
-  if (what_if == "double-math")
-    return fmt::format("{} of the slots wait for an arithmetic pipeline, the busiest has {} of its peak",
-                       format_share(f("stall.math_pipe_throttle")), format_share(f("sol.compute")));
-  if (what_if == "alone")
-    return fmt::format("kernels of other streams ran in {} of its time", format_share(f("gpu.overlap")));
-  return fmt::format("launching costs {} beside {} of execution", format_time(f("gpu.launch_overhead")),
-                     format_time(f("gpu.time")));
-}
-
-}  // namespace
-
 std::vector<Suspect> suspects(const KernelResult& kernel) {
-  const Facts f(kernel);
   std::vector<Suspect> out;
   for (const result::LikelyGain& gain : result::likely_gains(kernel.metrics))
-    out.push_back({std::string(gain.what_if), gain.share, because(f, gain.what_if)});
+    out.push_back({std::string(gain.what_if), gain.share, because(kernel.metrics, gain.what_if)});
   return out;
 }
 

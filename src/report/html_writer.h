@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shown.h"
 #include "result/metrics.h"
 
 namespace simtlab::report {
@@ -14,6 +15,7 @@ using ChartData = nlohmann::ordered_json;
 
 // Text of an element or an attribute; foreign text goes through here.
 std::string html_escaped(std::string_view text);
+inline std::string safe(std::string_view text) { return html_escaped(printable(text)); }
 // For the inside of <script type="application/json">.
 std::string html_json(const ChartData& data);
 // A value as people read it, explained from the registry where it is pointed at.

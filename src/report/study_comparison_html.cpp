@@ -18,7 +18,6 @@ using result::StudyComparison;
 // A chart with more than these cannot be read; the tables have all.
 constexpr std::size_t most_parts = 10, most_bars = 200, most_lines = 8, fewest_on_a_line = 3;
 
-std::string safe(std::string_view text) { return html_escaped(printable(text)); }
 std::string label_of(std::string_view text) { return shortened(printable(text), 40); }
 
 std::string joined(const std::string& a, const std::string& b) {

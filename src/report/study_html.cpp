@@ -21,8 +21,6 @@ using Goal = StudyMetric::Goal;
 
 constexpr std::size_t table_rows = 2000, chart_points = 1500, effect_levels = 40;
 
-std::string safe(std::string_view text) { return html_escaped(printable(text)); }
-
 class StudyPage {
  public:
   explicit StudyPage(const Study& study) : s_(study), rows_(best_first(study, table_rows)) {}

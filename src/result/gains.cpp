@@ -10,6 +10,9 @@ namespace {
 constexpr double least_share = 0.005;
 // Waits for results of fixed latency are short: more warps fill only a part of them.
 constexpr double of_fixed = 0.5;
+// In interconnect.write.bytes: address and command of a request, and each sector of its data.
+constexpr double header_bytes = 8, sector_bytes = 32;
+constexpr double sectors_per_line = 4;
 
 class Facts {
  public:
@@ -33,6 +36,8 @@ class Facts {
         get("stall.math_pipe_throttle") + (get("sol.compute") > 0.6 ? get("sol.compute") / 4 : 0));
     add("alone", get("gpu.overlap"));
     add("perfect-fetch", get("stall.no_instruction"));
+    add("wide-writes",
+        masks_of(m_).of_flits * (masks_of_queue * waits_.queue + masks_of_stores * waits_.stores));
     add("unlimited-tags", waits_.queue * get("l1.utilisation"));
     if (get("register.bank_conflicts") > 0) add("no-register-conflicts", get("stall.dispatch") / 2);
     const double overhead = get("gpu.launch_overhead"), time = get("gpu.time");
@@ -49,6 +54,8 @@ class Facts {
   static constexpr double congestion =
       1.3;  // of the waits for data: behind sectors that could be spared; L1 does not help
   static constexpr double l1_of_queue = 0.5, unfelt_dram_use = 0.4;
+  // Likewise, on v100 and h100, whose networks have flits for masks.
+  static constexpr double masks_of_queue = 1.2, masks_of_stores = 0.8;
 
   double get(const char* name) const { return m_.get(name).value_or(0); }
   void add(std::string_view what_if, double share) {
@@ -108,6 +115,22 @@ double spare_sectors(const Metrics& metrics) {
                        std::max(get(".bytes") / 32, get(".requests")));  // an access touches one at least
   }
   return touched > 0 ? 1 - needed / touched : 0;
+}
+
+// A flit is a sector of data, a mask, or a request that has neither. Bytes tell how many requests there are:
+// so flits that are missing are writes without a mask, of a line at most each.
+Masks masks_of(const Metrics& metrics) {
+  const auto get = [&](const char* name) { return metrics.get(name).value_or(0); };
+  const double flits = get("interconnect.write.flits");
+  const double sectors = get("l2.write.accesses") + get("atomic.sectors");
+  const double requests = (get("interconnect.write.bytes") - sectors * sector_bytes) / header_bytes;
+  if (flits <= 0 || sectors <= 0 || requests <= 0) return {};
+  const double unmasked = sectors + requests - flits;
+  const double share = std::clamp(1 - unmasked * sectors_per_line / sectors, 0.0, 1.0);
+  // Reads are of whole lines, it is assumed.
+  const double writes =
+      std::clamp(requests - get("l2.read.accesses") / sectors_per_line, sectors / sectors_per_line, sectors);
+  return {.of_sectors = share, .of_flits = std::min(share * writes / flits, 1.0)};
 }
 
 double dram_use(const Metrics& metrics) {

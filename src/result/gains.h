@@ -30,6 +30,13 @@ Waits waits_of(const Metrics& metrics);
 // Sectors of global loads and stores that perfect coalescing would not touch, over all sectors that they
 // touch. Under perfect coalescing an access touches as few sectors as its bytes fill.
 double spare_sectors(const Metrics& metrics);
+// Masks: a write that fills a sector only in part, and an atomic, tell which bytes they mean, in a flit of
+// its own where the network has such. Nothing where masks cost nothing there.
+struct Masks {
+  double of_sectors = 0;  // share of the written sectors whose request has a mask; at least
+  double of_flits = 0;    // share of what SMs send; about
+};
+Masks masks_of(const Metrics& metrics);
 // Of DRAM's time for this mix of reads and writes, as far as a long copy tells it; 1 at most.
 double dram_use(const Metrics& metrics);
 

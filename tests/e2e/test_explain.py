@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import SAXPY_LAUNCH, Case, main, needs_clang
+from harness import SAXPY_LAUNCH, SOURCE, Case, main, needs_clang
 
 # Threads of a warp load a column: one sector each.
 GATHER_CU = """
@@ -169,6 +169,14 @@ class Explain(Case):
     def test_at_most_three_remedies(self):
         explained = json.loads(self.ok("explain", self.result("--lines"), "--rerun", "--json").stdout)
         self.assertTrue(1 <= len(explained["remedies"]) <= 3)
+
+    @needs_clang
+    def test_writes_of_parts_of_sectors(self):
+        self.ok("run", SOURCE / "examples/transpose_naive.cu", "--gpu", "v100", "--json=t.json")
+        remedies = json.loads(self.ok("explain", "t.json", "--json", "--rerun").stdout)["remedies"]
+        (wide,) = (r for r in remedies if r["what_if"] == "wide-writes")
+        self.assertGreater(wide["before_ns"], 1.2 * wide["after_ns"])
+        self.assertIn("100.0 % of the sectors that SMs write come with a mask", wide["because"])
 
     def test_an_input_that_changed(self):
         file = self.result()

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/because.h"
 #include "report/hits.h"
 #include "report/profile_text.h"
 #include "result/gains.h"
@@ -60,6 +61,81 @@ TEST(Suspects, FollowTheEvidence) {
   k.metrics.set("load.latency", 1000.0);
   k.metrics.set("load.latency.dram_queue", 900.0);
   EXPECT_EQ(std::ranges::count(names(suspects(k)), "infinite-dram-bandwidth"), 1);
+}
+
+// What 1000 store instructions send that write one sector each in 32 lines (v100: two flits a sector), or
+// whole lines; they wait.
+result::KernelResult writer(bool parts) {
+  result::KernelResult k = kernel();
+  result::Metrics& m = k.metrics;
+  const std::uint64_t sectors = 32000, requests = parts ? sectors : sectors / 4;
+  m.set("l2.write.accesses", sectors);
+  m.set("interconnect.write.bytes", requests * 8 + sectors * 32);
+  m.set("interconnect.write.flits", sectors + (parts ? requests : 0));
+  m.set("stall.long_scoreboard", 0.1);
+  m.set("stall.lg_throttle", 0.3);
+  m.set("stall.drain", 0.2);
+  return k;
+}
+
+TEST(Suspects, PartsOfSectorsThatAreWrittenPointAtWideWrites) {
+  const result::KernelResult k = writer(true);
+  const auto all = suspects(k);
+  const auto wide = std::ranges::find(all, "wide-writes", &Suspect::what_if);
+  ASSERT_NE(wide, all.end());
+  EXPECT_GT(wide->weight, 0.2);
+  EXPECT_LE(wide->weight, 0.5) << "masks are half of what is sent";
+  EXPECT_EQ(wide->because,
+            "100.0 % of the sectors that SMs write come with a mask, masks are 50.0 % of what SMs send, and "
+            "58.8 % of the slots with warps wait for the queue of loads and stores or for stores to end");
+  EXPECT_EQ(std::ranges::count(names(suspects(writer(false))), "wide-writes"), 0) << "whole lines";
+}
+
+TEST(Suspects, WideWritesGainNothingWhereNothingWaitsForThemOrMasksAreFree) {
+  result::KernelResult k = writer(true);
+  k.metrics.set("interconnect.write.flits", std::uint64_t{32000});
+  EXPECT_EQ(std::ranges::count(names(suspects(k)), "wide-writes"), 0) << "a network without masks";
+  k = writer(true);
+  k.metrics.set("stall.lg_throttle", 0.0);
+  k.metrics.set("stall.drain", 0.0);
+  EXPECT_EQ(std::ranges::count(names(suspects(k)), "wide-writes"), 0);
+}
+
+TEST(Suspects, MasksAreThoseOfWritesWhateverIsRead) {
+  result::Metrics m = writer(true).metrics;
+  const auto set = [&](std::uint64_t masks, std::uint64_t plain, std::uint64_t reads) {
+    m.set("l2.read.accesses", 4 * reads);  // whole lines
+    m.set("l2.write.accesses", masks + 4 * plain);
+    m.set("interconnect.write.bytes", 8 * (masks + plain + reads) + 32 * (masks + 4 * plain));
+    m.set("interconnect.write.flits", 2 * masks + 4 * plain + reads);
+  };
+  set(100, 0, 100);
+  EXPECT_DOUBLE_EQ(result::masks_of(m).of_sectors, 1);
+  EXPECT_DOUBLE_EQ(result::masks_of(m).of_flits, 1.0 / 3);
+  set(100, 25, 0);
+  EXPECT_DOUBLE_EQ(result::masks_of(m).of_sectors, 0.5);
+  set(0, 25, 100);
+  EXPECT_DOUBLE_EQ(result::masks_of(m).of_sectors, 0);
+  EXPECT_DOUBLE_EQ(result::masks_of(m).of_flits, 0);
+}
+
+TEST(Because, HasTheFigureThatTheEstimateRestsOn) {
+  result::Metrics m = kernel().metrics;  // 1000 slots, 85 % of them with warps
+  m.set("stall.no_instruction", 0.11);
+  m.set("instruction.l0.accesses", std::uint64_t{200});
+  m.set("instruction.l0.misses", std::uint64_t{14});
+  m.set("register.bank_conflicts", std::uint64_t{13});
+  m.set("stall.lg_throttle", 0.17);
+  m.set("l1.utilisation", 0.19);
+  const auto has = [&](const char* what_if, const char* figure) {
+    const std::string text = because(m, what_if);
+    EXPECT_NE(text.find(figure), std::string::npos) << what_if << ": " << text;
+  };
+  has("perfect-fetch", "11.0 % of the slots");
+  has("perfect-fetch", "7.0 % of the lines");
+  has("no-register-conflicts", "for 13 cycles, 1.3 % of");
+  has("unlimited-tags", "20.0 % of the slots");
+  has("unlimited-tags", "in 19.0 % of the cycles");
 }
 
 TEST(Hits, ReadsThatJoinAMissAreTold) {

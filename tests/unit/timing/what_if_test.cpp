@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "result/gains.h"
 #include "simulator.h"
 
 namespace simtlab::timing {
@@ -212,6 +213,33 @@ LOOP:
   const double plain = cycles_a_load("none"), unlimited = cycles_a_load("unlimited-tags");
   EXPECT_NEAR(plain, 8.5, 1);
   EXPECT_NEAR(unlimited, 1, 0.2);
+}
+
+// Warps store a word in each sector of eight lines, or whole lines. Networks of v100 and h100 send a mask
+// with the former: a flit beside the four of a line. result/gains.h finds it in flits and bytes.
+TEST(WhatIf, WideWritesTakeMasksAway) {
+  const auto run = [](const char* gpu, bool parts, const char* what_if) {
+    Options o;
+    o.what_if = device::parse_what_if(what_if);
+    const std::string step = parts ? "32" : "4";  // bytes from lane to lane
+    std::string body =
+        ".visible .entry k(.param .u64 y) { .reg .b64 %r<4>; .reg .b32 %t<4>; ld.param.u64 %r1, [y];\n"
+        "mov.u32 %t1, %ctaid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t3, %t1, 1024, %t2;\n"
+        "mul.wide.u32 %r2, %t3, " +
+        step + "; add.u64 %r3, %r1, %r2;\n";
+    for (int i = 0; i < 4; ++i)
+      body += "st.global.u32 [%r3+" + std::to_string(i * (parts ? 4 : 1 << 20)) + "], %t1;\n";
+    Simulator s(device_of(gpu), body + "ret; }", o);
+    return s.run("k", {132, 1, 1}, {1024, 1, 1}, s.allocate(8 << 20));
+  };
+  for (const char* gpu : {"v100", "h100"}) {
+    const auto parts = run(gpu, true, "none");
+    EXPECT_DOUBLE_EQ(result::masks_of(parts.metrics).of_sectors, 1) << gpu;
+    EXPECT_NEAR(result::masks_of(parts.metrics).of_flits, 0.2, 0.001) << gpu;
+    EXPECT_LT(cycles(run(gpu, true, "wide-writes")), cycles(parts)) << gpu;
+    EXPECT_DOUBLE_EQ(result::masks_of(run(gpu, false, "none").metrics).of_sectors, 0) << gpu;
+  }
+  EXPECT_DOUBLE_EQ(result::masks_of(run("a100", true, "none").metrics).of_sectors, 0) << "no flit for masks";
 }
 
 TEST(WhatIf, NamesAreCheckedAndCombined) {
