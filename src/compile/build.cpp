@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/cache_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
@@ -19,10 +20,10 @@
 #include "compile/dependencies.h"
 #include "compile/device_code.h"
 #include "compile/frontend.h"
-#include "compile/launch_syntax.h"
 #include "compile/nvcc_options.h"
 #include "compile/process.h"
 #include "compile/ptx_image.h"
+#include "compile/rewritten.h"
 #include "compile/toolchain.h"
 
 namespace simtlab::compile {
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30, kLargestProduct = std::uint64_t{4} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-build-4";
+constexpr const char* kCacheVersion = "simtlab-build-5";
 
 void append(Command& c, const Command& more) { c.insert(c.end(), more.begin(), more.end()); }
 
@@ -57,6 +58,8 @@ class Builder {
       check_writable(options_.output.empty() ? "a.out" : options_.output);
     }
     result_.notes = options_.notes;
+    for (const std::string& warning : options_.warnings)
+      if (!options_.quiet) tell(fmt::format("warning: {}\n", warning));
     result_.from_cache = true;
     if (options_.openmp)
       result_.notes.push_back(
@@ -100,7 +103,7 @@ class Builder {
   }
 
   // Messages of a success are told; those of a failure are left to failed().
-  ProcessResult execute(Command c) {
+  ProcessResult execute(Command c, unsigned seconds = 0) {
     if (request_.colour) c.insert(c.begin() + 1, "-fdiagnostics-color=always");
     if (request_.verbose) {
       std::string line;
@@ -108,7 +111,8 @@ class Builder {
       result_.commands.push_back(line);
     }
     result_.from_cache = false;
-    ProcessResult result = run_process(c, Capture::messages);
+    ProcessResult result = run_process(c, Capture::messages, seconds);
+    if (!rewritten_.files.empty()) name_as_written(result.output);
     if (result.status == 0) tell(result.output);
     return result;
   }
@@ -262,51 +266,37 @@ class Builder {
     read.erase(std::unique(read.begin(), read.end()), read.end());
   }
 
-  // Files whose launches have blanks in their brackets are shown to clang in a rewritten form under their own
-  // names.
-  Command overlay(const SourceFile& s) {
-    std::vector<fs::path> folders;
-    for (std::size_t i = 0; i + 1 < options_.common.size(); ++i)
-      if (options_.common[i] == "-I" || options_.common[i] == "-iquote")
-        folders.emplace_back(options_.common[i + 1]);
-    const std::vector<RewrittenFile> files = rewrite_launches(s.path, folders);
-    if (files.empty()) return {};
-    const auto quoted = [](const std::string& text) {
-      std::string q = "\"";
-      for (const char c : text) {
-        if (c == '"' || c == '\\') q += '\\';
-        q += c;
-      }
-      return q + "\"";
-    };
-    std::string yaml;
-    yaml += "{\"version\": 0, \"case-sensitive\": \"true\", \"use-external-names\": \"false\", \"roots\": [";
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const fs::path copy = scratch_ / fmt::format("rewritten-{}.txt", i);
-      write_file_atomically(copy, files[i].text);
-      yaml += fmt::format("{}\n{{\"type\": \"file\", \"name\": {}, \"external-contents\": {}}}", i ? "," : "",
-                          quoted(files[i].original.string()), quoted(copy.string()));
-    }
-    const fs::path file = scratch_ / "overlay.yaml";
-    write_file_atomically(file, yaml + "\n]}\n");
-    return {"-ivfsoverlay", file.string()};
+  // Files that clang would not take as they are are shown to it in a rewritten form under their own names.
+  void rewrite_source(const SourceFile& s) {
+    rewritten_ = rewrite(s.path, wish_);
+    overlay_ = overlay_options(rewritten_, scratch_);
+    if (options_.quiet) return;
+    for (const std::string& warning : rewritten_.warnings)
+      if (std::ranges::find(warned_, warning) == warned_.end()) tell(warned_.emplace_back(warning));
   }
 
   // The PTX of a source for one architecture.
-  std::string compile_device(const SourceFile& s, const std::string& architecture, const Command& rewritten,
-                             const Options& more, std::vector<fs::path>& read) {
+  std::string compile_device(const SourceFile& s, const std::string& architecture, const Options& more,
+                             std::vector<fs::path>& read) {
     const std::string source = fs::absolute(s.path).lexically_normal().string();
     const fs::path ptx = scratch_ / (architecture + ".ptx");
     Command c = cuda_base();
     append(c, {"--cuda-device-only", "--cuda-gpu-arch=" + architecture, "--cuda-feature=+ptx78"});
     append(c, device_flags());
     append(c, more);
+    append(c, device_options(rewritten_));
     if (options_.openmp) append(c, omp_header());
     append(c, options_.common);
-    append(c, rewritten);
+    append(c, overlay_);
     append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
     append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
-    if (const ProcessResult r = execute(std::move(c)); r.status != 0)
+    const ProcessResult r = execute(std::move(c), rewritten_.counts ? request_.unroll_seconds : 0);
+    if (rewritten_.counts && was_killed(r)) {
+      wish_fewer_copies(wish_);
+      rewrite_source(s);
+      return compile_device(s, architecture, more, read);
+    }
+    if (r.status != 0)
       failed(r, fmt::format("device compilation ({}) of {}", architecture, s.path), "compile-failed", "");
     note_dependencies(scratch_ / "device.d", read);
     return read_file(ptx, kLargestPtx, "PTX");
@@ -314,12 +304,11 @@ class Builder {
 
   fs::path compile_cuda(const SourceFile& s, std::vector<fs::path>& read) {
     const std::string source = fs::absolute(s.path).lexically_normal().string();
-    const Command rewritten = overlay(s);
+    wish_ = wish_of(options_.common);
+    rewrite_source(s);
     std::vector<PtxImage> images;
     for (const std::string& architecture : options_.architectures) {
-      const auto compile = [&](const Options& more) {
-        return compile_device(s, architecture, rewritten, more, read);
-      };
+      const auto compile = [&](const Options& more) { return compile_device(s, architecture, more, read); };
       std::string text = optimised() ? unrolled_as_nvcc(compile) : compile({});
       if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
       images.push_back({architecture, std::move(text)});
@@ -337,7 +326,7 @@ class Builder {
     append(c, host_flags());
     if (options_.openmp) append(c, openmp_flags());
     append(c, options_.common);
-    append(c, rewritten);
+    append(c, overlay_);
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", source, "-o", object.string()});
     if (const ProcessResult r = execute(std::move(c)); r.status != 0)
       failed(r, "host compilation of " + s.path, "compile-failed", "");
@@ -435,6 +424,10 @@ class Builder {
   BuildCache cache_;
   Toolchain tools_;
   ScratchFolder scratch_;
+  RewriteWish wish_;  // of the source that is being compiled
+  Rewritten rewritten_;
+  Command overlay_;
+  std::vector<std::string> warned_;
   std::vector<fs::path> read_;  // files that the source compiled last was made from
   BuildResult result_;
 };

@@ -20,6 +20,7 @@ const std::vector<std::string> kArchitectures = {"20", "21", "30", "32", "35", "
 
 constexpr std::uint64_t kLargestOptionFile = std::uint64_t{1} << 20;
 constexpr unsigned kMostOptionFiles = 32;
+constexpr int most_registers = 255;
 
 [[noreturn]] void usage(const std::string& message, const std::string& hint = {}) {
   throw Error(ExitCode::usage, "build-option", message, hint);
@@ -41,6 +42,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
   if (!part.empty()) parts.push_back(part);
   return parts;
+}
+
+[[noreturn]] void refuse_machine(const std::string& value) {
+  usage(
+      "--machine takes 64 (programs of 64 bits, as with nvcc) or a source file (`simtlab build --machine "
+      "app.cu` prints its machine code): '" +
+      value + "' is neither");
 }
 
 bool is_true(const std::string& option, const std::string& value) {
@@ -245,7 +253,8 @@ class Parser {
     }
     for (const char* n : {"-m", "--machine"})
       values_[n] = [](const std::string& v) {
-        if (v != "64") unsupported("-m" + v + ": 32-bit programs cannot be simulated", "build with -m64");
+        if (v == "32") unsupported("-m32: 32-bit programs cannot be simulated", "build with -m64");
+        if (v != "64") refuse_machine(v);
       };
   }
 
@@ -435,9 +444,16 @@ class Parser {
 
   void registers(const std::string& v) {
     int n = 0;
-    const auto [end, error] = std::from_chars(v.data(), v.data() + v.size(), n);
-    if (error != std::errc() || end != v.data() + v.size() || n < 0 || n > 255)
+    const bool hexadecimal = v.starts_with("0x") || v.starts_with("0X");
+    const char *const begin = v.data() + (hexadecimal ? 2 : 0), *const behind = v.data() + v.size();
+    const auto [end, error] = std::from_chars(begin, behind, n, hexadecimal ? 16 : 10);
+    if (error != std::errc() || end != behind || begin == behind)
       usage("-maxrregcount takes a number from 0 to 255, not '" + v + "'");
+    if (n < 0 || n > most_registers) {
+      o_.max_registers = 0;
+      o_.warnings.push_back("-maxrregcount=" + v + " is ignored, as by nvcc: it is no number from 0 to 255");
+      return;
+    }
     constexpr int fewest = 24;  // as limit_registers has it
     if (n > 0 && n < fewest)
       note("-maxrregcount=" + v + ": the assembler leaves a kernel at least 24 registers");
@@ -517,6 +533,32 @@ const Parser& names() {
 }
 
 }  // namespace
+
+std::string take_machine(std::vector<std::string>& arguments) {
+  std::string file;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string word = arguments[i], name = word.substr(0, word.find('='));
+    const bool apart = name == word;
+    if (name != "--machine" && name != "-m") {
+      if (apart && names().takes_value(word)) ++i;
+      continue;
+    }
+    if (apart && i + 1 == arguments.size()) usage(word + " needs a value", "64, or a source file");
+    const std::string value = apart ? arguments[i + 1] : word.substr(name.size() + 1);
+    const auto from = arguments.begin() + static_cast<std::ptrdiff_t>(i);
+    if (value == "64" || value == "32") {
+      if (apart) ++i;
+      continue;
+    }
+    std::error_code ec;
+    if (!std::filesystem::is_regular_file(value, ec)) refuse_machine(value);
+    if (!file.empty()) usage("--machine " + file + " and --machine " + value + ": one file at a time");
+    file = value;
+    arguments.erase(from, from + (apart ? 2 : 1));
+    --i;
+  }
+  return file;
+}
 
 std::vector<std::string> with_values_joined(const std::vector<std::string>& arguments,
                                             const std::vector<std::string>& others) {

@@ -44,10 +44,11 @@ struct NvccOptions {
   int max_registers = 0;                   // -maxrregcount
   bool flush_denormals = false, precise_division = true, precise_sqrt = true, fuse_multiply_add = true,
        fast_math = false;
-  std::vector<std::string> common;  // -I -D -U -isystem -include -std: both halves of a compilation
-  std::vector<std::string> host;    // -Xcompiler
-  std::vector<std::string> link;    // -l -L -Xlinker, in order
-  std::vector<std::string> notes;   // what was accepted but has no effect, one sentence each
+  std::vector<std::string> common;    // -I -D -U -isystem -include -std: both halves of a compilation
+  std::vector<std::string> host;      // -Xcompiler
+  std::vector<std::string> link;      // -l -L -Xlinker, in order
+  std::vector<std::string> notes;     // what was accepted but has no effect, one sentence each
+  std::vector<std::string> warnings;  // as nvcc or ptxas would give them
 };
 
 // Throws Error(usage) for what nvcc would refuse too, Error(unsupported) for what simtlab cannot do
@@ -55,6 +56,10 @@ struct NvccOptions {
 // default_architecture: where the arguments name none.
 NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments,
                                const std::string& default_architecture = "sm_70");
+
+// `--machine FILE` (-m FILE): taken out of the arguments; the file whose machine code is wished. Empty: none,
+// or --machine has nvcc's meaning (64, 32). Throws Error(usage) for what is neither.
+std::string take_machine(std::vector<std::string>& arguments);
 
 // The same arguments with each value as a part of its option ("-Xptxas=-v"), so that nobody takes the value
 // for an option of his own. Options that are in `others` stay as they are: they are of another command line.

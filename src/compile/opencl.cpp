@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/cache_folder.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/private_folder.h"
@@ -15,6 +16,7 @@
 #include "compile/opencl_metadata.h"
 #include "compile/process.h"
 #include "compile/ptx_image.h"
+#include "compile/rewritten.h"
 #include "compile/toolchain.h"
 
 namespace simtlab::compile {
@@ -25,7 +27,7 @@ using Command = std::vector<std::string>;
 
 constexpr std::uint64_t kLargestSource = std::uint64_t{64} << 20, kLargestPtx = std::uint64_t{1} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-opencl-4";
+constexpr const char* kCacheVersion = "simtlab-opencl-5";
 constexpr int most_assembled = 3;  // the highest level, and the default
 constexpr std::string_view kImages = "the simulated device has no images";  // of the prelude
 
@@ -98,8 +100,11 @@ class Compiler {
     const ScratchFolder scratch(cache_.folder());
     const fs::path ptx = scratch / "kernel.ptx", dependencies = scratch / "kernel.d";
     bool compiled = true;
+    wish_ = wish_of(options_.clang);
+    wish_.cuda = false;
+    rewrite_source(scratch);
     const auto once = [&](const Options& more) {
-      compiled = compiled && compile(ptx, dependencies, more);
+      compiled = compiled && compile(scratch, more);
       return compiled ? read_file(ptx, kLargestPtx, "PTX") : std::string();
     };
     const bool as_nvcc = options_.level == most_assembled && !options_.unrolls;
@@ -171,14 +176,31 @@ class Compiler {
     return hash_bytes(text);
   }
 
-  bool compile(const fs::path& ptx, const fs::path& dependencies, const Options& unrolling) {
+  // Loops with numbers of copies that are of no use are shown to clang without them.
+  void rewrite_source(const ScratchFolder& scratch) {
+    rewritten_ = rewrite(source_, wish_);
+    overlay_ = overlay_options(rewritten_, scratch);
+  }
+
+  bool compile(const ScratchFolder& scratch, const Options& unrolling) {
     Command c{tools_.clang};
-    for (const Command& more : {flags(), unrolling}) c.insert(c.end(), more.begin(), more.end());
-    c.insert(c.end(), {"-MD", "-MF", dependencies.string(), "-S", source_.string(), "-o", ptx.string()});
+    for (const Command& more : {flags(), unrolling, overlay_, device_options(rewritten_)})
+      c.insert(c.end(), more.begin(), more.end());
+    c.insert(c.end(), {"-MD", "-MF", (scratch / "kernel.d").string(), "-S", source_.string(), "-o",
+                       (scratch / "kernel.ptx").string()});
     if (request_.verbose) build_.commands.push_back(fmt::format("{}", fmt::join(c, " ")));
-    const ProcessResult r = run_process(c, Capture::all);
-    build_.log = r.output;
+    const ProcessResult r = run_process(c, Capture::all, rewritten_.counts ? request_.unroll_seconds : 0);
+    if (rewritten_.counts && was_killed(r)) {
+      wish_fewer_copies(wish_);
+      rewrite_source(scratch);
+      return compile(scratch, unrolling);
+    }
     const std::string name = request_.source.string();
+    build_.log.clear();
+    if (std::ranges::find(options_.clang, "-w") == options_.clang.end())
+      build_.log = fmt::format("{}", fmt::join(rewritten_.warnings, ""));
+    replace_all(build_.log, fs::absolute(source_).lexically_normal().string(), name);
+    build_.log += r.output;
     if (request_.text) replace_all(build_.log, source_.string(), name);
     if (r.status == 0) return true;
     if (diagnose(build_.log, 0).no_room) {
@@ -210,6 +232,7 @@ class Compiler {
     Command c{tools_.clang};
     const Command more = flags();
     c.insert(c.end(), more.begin(), more.end());
+    c.insert(c.end(), overlay_.begin(), overlay_.end());
     c.insert(c.end(), {"-cl-kernel-arg-info", "-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-S",
                        source_.string(), "-o", ir.string()});
     if (run_process(c, Capture::all).status != 0) return {};
@@ -221,6 +244,9 @@ class Compiler {
   BuildCache cache_;
   OpenClToolchain tools_;
   fs::path libclc_, source_;
+  RewriteWish wish_;
+  Rewritten rewritten_;
+  Command overlay_;
   OpenClBuild build_;
 };
 

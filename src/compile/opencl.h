@@ -24,6 +24,7 @@ struct OpenClRequest {
   bool global_offset = false;        // get_global_id adds the offset of the launch
   std::filesystem::path cache = {};  // empty: as in frontend.h
   bool verbose = false;
+  unsigned unroll_seconds = 60;  // as in frontend.h
 };
 
 struct OpenClBuild {

@@ -1,7 +1,9 @@
 #include "compile/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +54,11 @@ MessagesTo::MessagesTo(int descriptor) : before_(messages_to) {
 }
 MessagesTo::~MessagesTo() { messages_to = before_; }
 
-ProcessResult run_process(const std::vector<std::string>& argv, Capture what) {
+bool was_killed(const ProcessResult& result) {
+  return result.status == 128 + SIGKILL || result.status == 128 + SIGXCPU;
+}
+
+ProcessResult run_process(const std::vector<std::string>& argv, Capture what, unsigned seconds) {
   const bool capture = what != Capture::none;
   SIMTLAB_ASSERT(!argv.empty(), "a process needs a program");
   std::vector<char*> pointers;
@@ -76,6 +82,9 @@ ProcessResult run_process(const std::vector<std::string>& argv, Capture what) {
     if (capture) close(ends[0]);
     throw Error(ExitCode::failure, "process", "cannot run " + argv[0] + ": " + std::strerror(error));
   }
+  // Soft and hard: the kernel kills at once, and the process writes no report of a crash.
+  const rlimit limit{seconds, seconds};
+  if (seconds > 0) prlimit(pid, RLIMIT_CPU, &limit, nullptr);
   ProcessResult result;
   if (capture) {
     result.output = drain(ends[0]);

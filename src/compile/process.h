@@ -27,8 +27,12 @@ class MessagesTo {
 };
 
 // Runs argv[0] (looked up in PATH) and waits. What is not captured (at most 16 MiB are kept) is inherited.
+// seconds: of processor time, then it is killed; 0: as many as it likes.
 // Throws Error(failure) if the process cannot be started.
-ProcessResult run_process(const std::vector<std::string>& argv, Capture capture = Capture::none);
+ProcessResult run_process(const std::vector<std::string>& argv, Capture capture = Capture::none,
+                          unsigned seconds = 0);
+// Whether the process ended because it was killed, for its time for instance.
+bool was_killed(const ProcessResult& result);
 
 // The full path of a program in PATH, or empty.
 std::string find_program(const std::string& name);

@@ -232,9 +232,8 @@ constexpr auto all_rows = std::to_array<Row>({
      .read_by = ran | executed | evaluated | nests | Study::predict_static | Study::interfere_kernel |
                 Studies(Study::mix_cycle),
      .doc =
-         "What PTX runs as. machine: machine code that simtlab makes of it (from Maxwell on; before, and "
-         "where "
-         "nothing is executed, counts); optimised: PTX that an optimiser improved, timed by counts; counts: "
+         "What PTX runs as. machine: machine code that simtlab makes of it (Fermi to Hopper; where nothing "
+         "is executed, counts); optimised: PTX that an optimiser improved, timed by counts; counts: "
          "as it stands, each instruction timed as the machine instructions that it becomes; off: as it "
          "stands, each as one (docs/concepts/assembler.md)",
      .default_value = "machine",

@@ -83,7 +83,7 @@ HtmlChart line_chart(const Profile& p, const std::vector<LineProfile>& lines, do
 
 std::string ptx_cell(const LineProfile& l) {
   if (l.ptx_line == 0) return {};
-  return fmt::format("<code>{}: {}</code>", l.ptx_line, html_escaped(printable(l.ptx)));
+  return fmt::format("<code>{}: {}</code>", l.ptx_line, html_escaped(shown_code(l.ptx)));
 }
 
 // Source and PTX side by side: each source line with the PTX lines that it became, or with its machine code

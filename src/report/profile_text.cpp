@@ -145,10 +145,11 @@ class ProfileWriter {
     for (std::size_t i = 0; i < most; ++i) {
       row(lines[i], all);
       instructions(lines[i], all);
+      if (lines[i].file.empty() && !lines[i].code.empty()) ptx(lines[i], "  ");
     }
     if (most < lines.size()) out_ += fmt::format("    ... {} more; --all prints them\n", lines.size() - most);
   }
-  // Of a source line the machine code that takes most of its slots.
+  // Of a source line the machine code that takes most of its slots, and the PTX that it was made of.
   void instructions(const LineProfile& line, double all) {
     constexpr std::size_t most = 3;
     if (line.file.empty()) return;
@@ -163,7 +164,17 @@ class ProfileWriter {
       shown.file.clear();
       shown.text.clear();
       row(shown, all, "  ");
+      ptx(shown, "    ");
     }
+  }
+  void ptx(const LineProfile& l, std::string_view indent) {
+    if (l.ptx_line != 0) place("", fmt::format("{}PTX {}  {}", indent, l.ptx_line, shown_code(l.ptx)));
+  }
+  // The last column, behind others that are written or, here, empty.
+  void place(std::string_view others, const std::string& what) {
+    constexpr unsigned others_width = 68, width_left = 52;
+    out_ += fmt::format("    {:<{}}{}\n", others, others_width,
+                        shortened(what, std::max(style_.width, 100u) - width_left));
   }
   void row(const LineProfile& l, double all, const char* indent = "") {
     double share = 0;
@@ -172,17 +183,17 @@ class ProfileWriter {
     std::string text = text_of(l);
     if (!l.code.empty() && text == l.code)  // its address is the place
       if (const std::size_t end = text.find("*/ "); end != std::string::npos) text.erase(0, end + 3);
-    const std::string where = fmt::format("{}{}  {}", indent, place_of(l), printable(text));
-    out_ += fmt::format(
-        "    {:>7}  {:>9}  {:<26}  {:>8}  {:>8}  {}\n", format_share(static_cast<double>(slots_of(l)) / all),
-        format_count(static_cast<double>(l.instructions)), printable(mostly),
-        l.requests == 0
-            ? ""
-            : fmt::format("{:.1f}", ratio(static_cast<double>(l.sectors), static_cast<double>(l.requests))),
-        l.loads == 0
-            ? ""
-            : fmt::format("{:.0f}", ratio(static_cast<double>(l.load_cycles), static_cast<double>(l.loads))),
-        shortened(where, std::max(style_.width, 100u) - 72 + 20));
+    const std::string where = fmt::format("{}{}  {}", indent, place_of(l), shown_code(text));
+    place(fmt::format("{:>7}  {:>9}  {:<26}  {:>8}  {:>8}",
+                      format_share(static_cast<double>(slots_of(l)) / all),
+                      format_count(static_cast<double>(l.instructions)), printable(mostly),
+                      l.requests == 0 ? ""
+                                      : fmt::format("{:.1f}", ratio(static_cast<double>(l.sectors),
+                                                                    static_cast<double>(l.requests))),
+                      l.loads == 0 ? ""
+                                   : fmt::format("{:.0f}", ratio(static_cast<double>(l.load_cycles),
+                                                                 static_cast<double>(l.loads)))),
+          where);
   }
 
   const KernelResult& k_;
@@ -203,6 +214,15 @@ std::string place_of(const LineProfile& line) {
 
 const std::string& text_of(const LineProfile& line) {
   return !line.text.empty() ? line.text : line.code.empty() ? line.ptx : line.code;
+}
+
+std::string shown_code(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t';
+    if (!blank || (!out.empty() && out.back() != ' ')) out += blank ? ' ' : c;
+  }
+  return printable(out);
 }
 
 std::string top_stall(const LineProfile& line, const Profile& profile, double& share) {

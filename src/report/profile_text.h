@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/report.h"
 
@@ -13,9 +14,11 @@ std::string profile_text(const result::KernelResult& kernel, const TextOptions& 
 
 // "saxpy.cu:12", or "kernel.ptx line 40" as far as it is known.
 std::string place_of(const result::LineProfile& line);
-// The reason that took most of a line's slots, issue aside; empty if none did.
 // What is shown of it: its source, else its machine code or PTX.
 const std::string& text_of(const result::LineProfile& line);
+// The text of a line, printable, with one blank where it has several, or tabs.
+std::string shown_code(std::string_view text);
+// The reason that took most of a line's slots, issue aside; empty if none did.
 std::string top_stall(const result::LineProfile& line, const result::Profile& profile, double& share);
 
 }  // namespace simtlab::report

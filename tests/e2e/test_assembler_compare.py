@@ -1,4 +1,4 @@
-"""tools/assembler_compare.py: loops and their rounds, classes of instructions, the tables, with a stand-in for ptxas."""
+"""tools/assembler_compare.py and assembler_corpus.py: loops and their rounds, classes of instructions, the tables, with a stand-in for ptxas."""
 import json
 import os
 import subprocess
@@ -17,6 +17,14 @@ import pathlib, shutil, sys
 if "two_places" not in pathlib.Path(sys.argv[-3]).read_text() or sys.argv[1] != "-arch=sm_80":
     sys.exit("ptxas fatal   : not today")
 shutil.copy("{DATA}/flow.sm_80.cubin", sys.argv[-1])
+"""
+# Makes PTX of what says "kernel".
+COMPILER = f"""#!{sys.executable}
+import pathlib, sys
+text = pathlib.Path(next(w for w in sys.argv if w.endswith(".cu"))).read_text()
+to = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
+to.write_text(".visible .entry k()" + " ".join(sys.argv) if text == "kernel" else "")
+sys.exit(text == "bad")
 """
 NEST = """.version 7.0
 .visible .entry nest(.param .u64 a)
@@ -106,6 +114,32 @@ class AssemblerCompare(Case):
     def test_a_missing_assembler_is_named(self):
         run = self.run_tool("--ptxas", "no-ptxas", str(DATA / "flow.ptx"))
         self.assertEqual((run.returncode, run.stderr), (7, "assembler_compare.py: no-ptxas is not there\n"))
+
+    def corpus(self, *words):
+        command = [sys.executable, "-B", str(SOURCE / "tools/assembler_corpus.py"), "--to", "corpus", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
+
+    def test_a_corpus_has_a_folder_for_each_origin(self):
+        compiler = self.folder / "bin" / "nvcc"
+        compiler.parent.mkdir()
+        compiler.write_text(COMPILER)
+        compiler.chmod(0o755)
+        sources = {"a.cu": "kernel", "deep/a.cu": "kernel", "bad.cu": "bad", "host.cu": "host", "k.ptx": ".entry k()"}
+        for name, text in sources.items():
+            file = self.folder / "suite" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        run = self.corpus("--compiler", str(compiler), "--option=-DN=4", "suite")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("suite, nvcc: 2 of 4 (1 no kernel, 1 not compiled)", run.stdout)
+        made = sorted(str(f.relative_to(self.folder / "corpus")) for f in (self.folder / "corpus").rglob("*.ptx"))
+        self.assertEqual(made, ["suite, PTX/k.ptx", "suite, nvcc/a.ptx", "suite, nvcc/deep-a.ptx"])
+        words = (self.folder / "corpus" / "suite, nvcc" / "deep-a.ptx").read_text()
+        for word in ("-DN=4", "-ptx", "-arch=sm_75", f"-I{(self.folder / 'suite').resolve()}"):
+            self.assertIn(word, words)
+        self.assertEqual(self.corpus("--compiler", "no-nvcc", "suite").returncode, 7)
+        self.assertEqual(self.corpus("--compiler", str(compiler), "bin").returncode, 3)
+        self.assertEqual(self.corpus("nowhere").returncode, 2)
 
 
 if __name__ == "__main__":

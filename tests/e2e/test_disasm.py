@@ -30,6 +30,30 @@ TWO = """.version 7.0
   ret;
 }
 """
+STORES = """__global__ void k(float* p) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) p[i * 99] = 1;
+}
+"""
+TABLE = """.version 7.0
+.target sm_20
+.address_size 64
+.visible .entry table(.param .u64 to, .param .u32 n)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<5>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [n];
+  rem.u32 %r2, %r1, 3;
+ways: .branchtargets A, B, C;
+  brx.idx %r2, ways;
+A: mov.u32 %r3, 11; bra.uni E;
+B: mul.lo.u32 %r3, %r1, 7; bra.uni E;
+C: add.u32 %r3, %r1, 5;
+E: st.global.u32 [%rd1], %r3;
+  ret;
+}
+"""
 
 
 class Disasm(Case):
@@ -99,6 +123,52 @@ class Disasm(Case):
         for name, kernel in (("saxpy", "saxpy"), ("scan", "scan_blocks")):
             (image,) = self.listed(f"{name}.o", "--assemble", "sm_86")
             self.assertIn(kernel, " ".join(k["name"] for k in image["kernels"]))
+
+    @needs_clang
+    def test_a_source_is_compiled_first(self):
+        for name, kernel in (("saxpy.cu", "saxpy"), ("opencl/transpose.cl", "transpose")):
+            file = str(SOURCE / "examples" / name)
+            text = self.ok("disasm", file, "--assemble", "sm_80").stdout
+            self.assertIn("machine code for sm_80", text)
+            self.assertIn(kernel, text)
+            self.assertRegex(text, r"// PTX \d+: ")
+            self.assertEqual(self.ok("build", "--machine", file, "-arch=sm_80").stdout, text)
+            self.assertEqual(self.ok("build", f"--machine={file}", "-arch", "sm_80", "-o", "code.txt").stdout, "")
+            self.assertEqual((self.folder / "code.txt").read_text(), text)
+            self.assertIn("machine code for sm_70", self.ok("build", "-m", file).stdout)
+            self.assertIn("`--assemble sm_80` compiles it", self.fails(3, "disasm", file).stderr)
+            self.assertIn(
+                "[disasm-nothing]", self.fails(3, "disasm", file, "--assemble", "80", "--kernel", "no").stderr
+            )
+        (self.folder / "host.cu").write_text("int main() { return 0; }\n")
+        self.assertIn("holds no kernel", self.fails(3, "disasm", "host.cu", "--assemble", "sm_80").stderr)
+        (self.folder / "wrong.cu").write_text("__global__ void k() { x; }\n")
+        self.assertIn("[compile-failed]", self.fails(3, "disasm", "wrong.cu", "--assemble", "sm_80").stderr)
+
+    @needs_clang
+    def test_options_of_a_build_change_its_machine_code(self):
+        (self.folder / "k.cu").write_text(STORES)
+        for n in (3, 5):
+            self.assertEqual(self.ok("build", "--machine", "k.cu", f"-DN={n}").stdout.count(" STG"), n)
+
+    @needs_clang
+    def test_a_machine_is_a_width_or_a_source(self):
+        file = str(SOURCE / "examples" / "saxpy.cu")
+        kernel = str(SOURCE / "examples" / "opencl" / "transpose.cl")
+        self.assertEqual(self.ok("build", "--machine", "64", "-m64", "-ptx", file).stdout, "")
+        self.assertIn("32-bit programs", self.fails(4, "build", "--machine", "32", file).stderr)
+        for words in (("--machine", "nosuch.cu", file), ("-m=16", file)):
+            said = self.fails(2, "build", *words).stderr
+            self.assertIn("takes 64", said)
+            self.assertIn("or a source file", said)
+        self.assertIn("one file", self.fails(2, "build", "--machine", file, file).stderr)
+        self.assertIn("[build-option]", self.fails(2, "build", "--machine", str(EXAMPLE)).stderr)
+        self.assertIn("-arch: no machine code", self.fails(2, "build", "--machine", kernel, "-arch=sm_13").stderr)
+
+    def test_a_jump_table_is_assembled(self):
+        (self.folder / "table.ptx").write_text(TABLE)
+        for generation in (20, 50, 80):
+            self.assertIn("EXIT", self.ok("disasm", "table.ptx", "--assemble", str(generation)).stdout)
 
     def test_a_fat_binary_without_a_header_is_damaged(self):
         (self.folder / "bad.fatbin").write_bytes(bytes.fromhex("50ed55ba0100") + bytes(40))

@@ -8,10 +8,12 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/commands/commands.h"
+#include "compile/nvcc_options.h"
 #include "compile/opencl.h"
 #include "studies/common/command.h"
 #include "studies/common/compile.h"
 #include "studies/common/output.h"
+#include "studies/disasm/disasm.h"
 
 namespace simtlab::cli {
 namespace {
@@ -56,12 +58,16 @@ void add_build(Command& app) {
   sub->footer(
       "Flags as nvcc's: -o FILE, -I, -D, -U, -O, -g, -std=, -arch, -l, -L, -Xcompiler, -x, -c, ...; -v shows "
       "the commands.\n"
+      "--machine FILE prints the machine code that simtlab makes of a source, for the -arch (sm_70 unless "
+      "given).\n"
       "The executable needs libcudart.so of simtlab: start it with `simtlab run -- ./app`.");
   sub->action([](const Call& call) {
-    const std::vector<std::string> words = call.rest;
-    if (std::ranges::any_of(words, compile::is_opencl_source)) return build_opencl(words);
+    std::vector<std::string> words = call.rest;
+    if (const std::string file = compile::take_machine(words); !file.empty())
+      return studies::show_machine_code(file, words);
+    if (std::ranges::any_of(words, compile::is_opencl_source)) return Outcome(build_opencl(words));
     build_sources(words, {});
-    return 0;
+    return Outcome(0);
   });
 }
 

@@ -18,8 +18,8 @@ struct AssembledModule {
 };
 
 // "sm_80", "80": 80. Throws Error(usage, "option-value") for a generation that the assembler does not make
-// code for.
-unsigned assembled_generation(const std::string& architecture);
+// code for. option: that gave it.
+unsigned assembled_generation(const std::string& architecture, const char* option);
 
 // The PTX that a file holds: one text, or in each fat binary of it the one that a GPU of the generation would
 // run. Throws what loading it throws.

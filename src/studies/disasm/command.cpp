@@ -1,5 +1,5 @@
 // simtlab disasm FILE: the machine code in a cubin, a fat binary, an executable or a library, or what
-// simtlab's assembler makes of the PTX in it.
+// simtlab's assembler makes of the PTX in it, or of a source.
 #include "studies/common/command.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,9 @@
 #include "studies/common/device_code.h"
 #include "studies/common/studies.h"
 #include "studies/disasm/assembled.h"
+#include "studies/disasm/disasm.h"
 #include "studies/disasm/listing.h"
+#include "studies/disasm/sources.h"
 
 namespace simtlab::studies {
 namespace {
@@ -81,9 +83,15 @@ Error nothing_in(const Source& source) {
   const DisasmOptions& o = source.options;
   const std::string file = shown(o.file);
   const std::string of_kernel = o.kernel.empty() ? "" : " of a kernel named " + shown(o.kernel);
+  if (is_device_source(o.file) && o.assemble.empty())
+    return {ExitCode::bad_input, "disasm-nothing",
+            fmt::format("{} is a source: it holds no machine code", file),
+            "`--assemble sm_80` compiles it and makes machine code of it"};
   if (!o.assemble.empty())
-    return {ExitCode::bad_input, "disasm-nothing", fmt::format("{} holds no PTX{}", file, of_kernel),
-            "PTX text, a fat binary, or an executable or library with PTX in it"};
+    return {
+        ExitCode::bad_input, "disasm-nothing",
+        fmt::format("{} holds {}{}", file, is_device_source(o.file) ? "no kernel" : "no PTX", of_kernel),
+        "CUDA C++ (.cu), OpenCL C (.cl), PTX text, a fat binary, or an executable or library with PTX in it"};
   const bool has_ptx = !find_ptx(source.bytes, o.file, 0).empty();
   return {ExitCode::bad_input, "disasm-nothing",
           fmt::format("{} holds no machine code{}{}", file,
@@ -101,17 +109,7 @@ Error refused(const ChosenCode& code) {
       fmt::format("{}: kernel {} was not assembled: {}", shown(code.name), shown(first.kernel), first.why)};
 }
 
-Outcome disassemble(const DisasmOptions& o) {
-  const auto source = std::make_shared<Source>();
-  source->options = o;
-  const unsigned generation = o.assemble.empty() ? 0 : assembled_generation(o.assemble);
-  source->bytes = read_file(o.file, max_file_bytes, "file");
-  if (generation != 0) {
-    source->assembled = assemble_all(source->bytes, o.file, generation);
-  } else {
-    source->code = find_device_code(source->bytes, o.file);
-    std::erase_if(source->code, [&](const DeviceCode& code) { return !is_wanted(o, code); });
-  }
+Outcome show(const std::shared_ptr<const Source>& source) {
   Outcome out;
   std::size_t shown_images = 0;
   for_code(*source, [&](const ChosenCode& code) {
@@ -125,19 +123,46 @@ Outcome disassemble(const DisasmOptions& o) {
   const ForCode each = [source](const auto& f) { for_code(*source, f); };
   out.text = [each](const report::Style& style) { return text_of(each, style); };
   out.json = [each] { return json_of(each); };
-  out.output.json = o.json;
+  out.output.json = source->options.json;
   return out;
 }
 
+Outcome disassemble(const DisasmOptions& o) {
+  const auto source = std::make_shared<Source>();
+  source->options = o;
+  const unsigned generation = o.assemble.empty() ? 0 : assembled_generation(o.assemble, "--assemble");
+  source->bytes = read_file(o.file, max_file_bytes, "file");
+  if (generation != 0) {
+    source->assembled = is_device_source(o.file) ? assemble_source(o.file, generation)
+                                                 : assemble_all(source->bytes, o.file, generation);
+  } else {
+    source->code = find_device_code(source->bytes, o.file);
+    std::erase_if(source->code, [&](const DeviceCode& code) { return !is_wanted(o, code); });
+  }
+  return show(source);
+}
+
 }  // namespace
+
+Outcome show_machine_code(const std::string& file, const std::vector<std::string>& arguments) {
+  const auto source = std::make_shared<Source>();
+  BuiltCode built = assemble_build(file, arguments);
+  source->options.file = file;
+  source->options.assemble = "as built";
+  source->assembled = std::move(built.modules);
+  Outcome out = show(source);
+  out.output.output = built.output;
+  return out;
+}
 
 void add_disasm(Command& app) {
   Command* sub =
       app.add_subcommand("disasm", "The machine code in a cubin, an executable or a library, or made of PTX");
   const auto o = std::make_shared<DisasmOptions>();
-  sub->add_option(
-         "FILE", o->file,
-         "A cubin, a fat binary, or an executable or library that contains some; with --assemble also PTX")
+  sub->add_option("FILE", o->file,
+                  "A cubin, a fat binary, or an executable or library that contains some; with --assemble "
+                  "also PTX, CUDA "
+                  "C++ (.cu) or OpenCL C (.cl)")
       ->required();
   sub->add_option("--kernel", o->kernel, "Only kernels whose name contains this")
       ->check(not_empty())
@@ -147,7 +172,8 @@ void add_disasm(Command& app) {
       ->type_name("SM");
   sub->add_option(
          "--assemble", o->assemble,
-         "Instead: what simtlab's assembler makes of the PTX in the file for this architecture: sm_80 "
+         "Instead: what simtlab's assembler makes of the PTX in the file, or of the source, for this "
+         "architecture: sm_80 "
          "(docs/concepts/assembler.md)")
       ->check(not_empty())
       ->excludes("--arch")

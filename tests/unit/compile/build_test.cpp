@@ -58,6 +58,18 @@ class CompileTest : public BuildTest {
   }
 };
 
+// Of a kernel, from its name to the next brace at the start of a line.
+std::string body_of(const std::string& ptx, const std::string& kernel) {
+  const std::size_t from = ptx.find(".entry " + kernel + "(");
+  return from == ptx.npos ? "" : ptx.substr(from, ptx.find("\n}", from) - from);
+}
+long loads_of(const std::string& ptx, const std::string& kernel) {
+  const std::string body = body_of(ptx, kernel), load = "ld.global";
+  long n = 0;
+  for (std::size_t at = body.find(load); at != body.npos; at = body.find(load, at + 1)) ++n;
+  return n;
+}
+
 constexpr const char* kKernel =
     "#include \"factor.h\"\n__global__ void scale(float* x) { x[threadIdx.x] *= FACTOR; }\nint main() { "
     "return 0; }\n";
@@ -111,6 +123,64 @@ TEST_F(CompileTest, BlanksInLaunchBracketsCompileAndNamesStayInMessages) {
   EXPECT_NO_THROW(build_with({"-c", source.string()}, "k.o"));
 }
 
+TEST_F(CompileTest, AlignmentsMayStandBehindTheirMemory) {
+  const fs::path source = write("k.cu", R"(
+template <int N> __global__ void k(float* p) {
+  __shared__ alignas(N) float s[64];
+  __shared__ alignas(float4) alignas(8) float t[64];
+  extern __shared__ alignas(32) float x[];
+  struct alignas(16) { float a; } own{1};
+  s[threadIdx.x] = t[*(int*)p] = x[0] = own.a;
+  *p = s[*(int*)p] + t[0] + x[1];
+}
+__constant__ alignas(128) float c[4];
+int main() { k<64><<<1, 1>>>(nullptr); }
+)");
+  const std::string ptx = text_of(build_with({"-ptx", source.string()}, "k.ptx"));
+  for (const char* declared :
+       {".shared .align 64 ", ".shared .align 16 ", ".extern .shared .align 32 ", ".const .align 128 "})
+    EXPECT_THAT(ptx, HasSubstr(declared));
+  EXPECT_NO_THROW(build_with({"-c", source.string()}, "k.o"));
+  const fs::path wrong =
+      write("wrong.cu", "__global__ void k() {\n  __shared__ alignas(16) float s[N];\n}\n");
+  BuildRequest request;
+  request.arguments = {"-ptx", wrong.string()};
+  request.output = folder_ / "w.ptx";
+  request.cache = folder_ / "cache";
+  std::string said;
+  request.tell = [&](const std::string& text) { said += text; };
+  EXPECT_THROW(build(request), Error);
+  EXPECT_THAT(said, HasSubstr("wrong.cu:2:34: error"));
+  EXPECT_THAT(said, HasSubstr("  __shared__ alignas(16) float s[N];"));
+}
+
+TEST_F(CompileTest, LoopsAreNotCopiedWithoutEnd) {
+  const std::string loop = "\n  for (int i = 0; i < n; ++i) a[i] = a[i] * 2.0f + i;\n";
+  const auto told = [&](const std::string& text, unsigned seconds, long loads) {
+    const fs::path source = write("k.cu", text);
+    BuildRequest request;
+    request.arguments = {"-ptx", source.string()};
+    request.output = folder_ / "k.ptx";
+    request.cache = folder_ / "cache";
+    request.unroll_seconds = seconds;
+    std::string said;
+    request.tell = [&](const std::string& more) { said += more; };
+    EXPECT_EQ(loads_of(text_of(build(request)), "k"), loads);
+    return said;
+  };
+  const std::string kernel = "extern \"C\" __global__ void k(float* a, int n) {\n";
+  for (const char* copies : {"100000", "-1", "4000000000", "0"})
+    EXPECT_THAT(told(kernel + "#pragma unroll " + copies + loop + "}\n", 60, 4 + 1),
+                HasSubstr("k.cu:2: warning: #pragma unroll is ignored"))
+        << copies;
+  EXPECT_EQ(told(kernel + "#pragma unroll 8" + loop + "}\n", 60, 8 + 1), "");
+  // Of a number that only clang knows, in a second.
+  EXPECT_THAT(told("template <int N> __device__ void f(float* a, int n) {\n#pragma unroll N" + loop + "}\n" +
+                       kernel + "  f<20000>(a, n);\n#pragma unroll 8" + loop + "}\n",
+                   1, 4 + 1 + 8 + 1),
+              HasSubstr("k.cu:2: warning: #pragma unroll is ignored: the copies take the compiler too long"));
+}
+
 TEST_F(CompileTest, RegisterLimitsReachThePtx) {
   const fs::path source = write("k.cu", "__global__ void k(int* p) { *p = 1; }\n");
   EXPECT_THAT(text_of(build_with({"-ptx", "-maxrregcount=32", source.string()}, "k.ptx")),
@@ -140,18 +210,6 @@ extern "C" __global__ void turned(const float* p, float* o) {
   for (int i = 0; i < 200; ++i) o[i] = a[199 - i];
 }
 )";
-
-// Of a kernel, from its name to the next brace at the start of a line.
-std::string body_of(const std::string& ptx, const std::string& kernel) {
-  const std::size_t from = ptx.find(".entry " + kernel + "(");
-  return from == ptx.npos ? "" : ptx.substr(from, ptx.find("\n}", from) - from);
-}
-long loads_of(const std::string& ptx, const std::string& kernel) {
-  const std::string body = body_of(ptx, kernel), load = "ld.global";
-  long n = 0;
-  for (std::size_t at = body.find(load); at != body.npos; at = body.find(load, at + 1)) ++n;
-  return n;
-}
 
 TEST_F(CompileTest, LoopsAreUnrolledAsNvccAndItsPragmasDo) {
   const fs::path source = write("k.cu", kLoops);
@@ -369,6 +427,12 @@ TEST(DeviceCode, TheLowestLimitThatLeavesTheFewestLocalBytesIsTaken) {
   EXPECT_EQ(taken({8, 4, 0}), "2 of 3");
   EXPECT_EQ(taken({8, 4, 4}), "1 of 3");
   EXPECT_EQ(taken({8, 8, 8}), "0 of 3");
+}
+
+TEST(Process, ItsTimeMayBeLimited) {
+  const ProcessResult r = run_process({"sh", "-c", "while :; do :; done"}, Capture::all, 1);
+  EXPECT_TRUE(was_killed(r));
+  EXPECT_FALSE(was_killed(run_process({"true"}, Capture::all, 1)));
 }
 
 TEST(Process, OutputStatusAndMissingProgramsAreReported) {

@@ -139,6 +139,41 @@ TEST_F(NvccOptionsTest, MissingFilesAndFoldersAreBadInput) {
   EXPECT_EQ(refusal({path("folder.cu")}).id(), "file-directory");
 }
 
+TEST_F(NvccOptionsTest, NumbersOfRegistersThatNoThreadHasAreIgnoredWithAWarning) {
+  for (const char* option : {"-maxrregcount=1000", "-maxrregcount=-5", "-maxrregcount=256",
+                             "-Xptxas=-maxrregcount=1000", "--maxrregcount=0x100"}) {
+    const NvccOptions o = parse({option});
+    EXPECT_EQ(o.max_registers, 0) << option;
+    EXPECT_EQ(o.warnings.size(), 1u) << option;
+  }
+  EXPECT_EQ(parse({"-maxrregcount", "0x20"}).max_registers, 32);
+  EXPECT_THAT(parse({"-maxrregcount=255"}).warnings, IsEmpty());
+  for (const char* wrong : {"-maxrregcount=4000000000", "-maxrregcount=32x", "-maxrregcount=0x"})
+    EXPECT_EQ(refusal({wrong, path("a.cu")}).code(), ExitCode::usage) << wrong;
+}
+
+TEST_F(NvccOptionsTest, AMachineIsAWidthOrAFile) {
+  const std::string source = path("a.cu");
+  std::vector<std::string> words = {"-I", "--machine", "--machine=64", "-m", "64", "-m", source, "-O3"};
+  EXPECT_EQ(take_machine(words), source);
+  EXPECT_THAT(words, ElementsAre("-I", "--machine", "--machine=64", "-m", "64", "-O3"));
+  words = {"--machine=" + source, "-arch", "sm_80"};
+  EXPECT_EQ(take_machine(words), source);
+  EXPECT_THAT(words, ElementsAre("-arch", "sm_80"));
+  words = {"--machine", "64", "-m64", source};
+  EXPECT_EQ(take_machine(words), "");
+  EXPECT_EQ(words.size(), 4u);
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--machine"}, {"-m", "16"}, {"-m", source, "-m", source}}) {
+    words = wrong;
+    EXPECT_THROW(take_machine(words), Error);
+  }
+  EXPECT_EQ(refusal({"--machine=32", source}).code(), ExitCode::unsupported);
+  const std::string said = refusal({"--machine", "16", source}).format();
+  EXPECT_THAT(said, HasSubstr("takes 64"));
+  EXPECT_THAT(said, HasSubstr("a source file"));
+}
+
 TEST_F(NvccOptionsTest, OptionsWithoutEffectAreNotedOnce) {
   EXPECT_THAT(parse({"-Xptxas", "-v", "-Xptxas", "-v", "-keep"}).notes,
               ElementsAre("-Xptxas -v has no effect", "-keep has no effect"));

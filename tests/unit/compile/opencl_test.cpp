@@ -120,6 +120,20 @@ TEST_F(OpenClTest, CompilesOnceAndMarksAddressSpaces) {
   EXPECT_EQ(k.params[3].pointee, ptx::Space::constant);
 }
 
+TEST_F(OpenClTest, LoopsAreNotCopiedWithoutEnd) {
+  const std::string loop = "for (int i = 0; i < n; ++i) a[i] = a[i] * 2.0f + i;\n";
+  for (const char* wish : {"#pragma unroll 90000\n", "#pragma unroll MANY\n",
+                           "__attribute__((opencl_unroll_hint(90000)))\n", "#pragma unroll -1\n"}) {
+    const std::string text =
+        "__kernel void k(__global float *a, int n) {\n" + std::string(wish) + loop + "}\n";
+    const OpenClBuild b = build(text, {"-D", "MANY=90000"});
+    ASSERT_EQ(b.failure, nullptr) << b.log;
+    EXPECT_LT(b.ptx.size(), 10'000u) << wish;
+    EXPECT_THAT(b.log, HasSubstr("program.cl:2: warning: #pragma unroll is ignored")) << wish;
+    EXPECT_EQ(build(text, {"-DMANY=90000", "-w"}).log, "") << wish;
+  }
+}
+
 TEST_F(OpenClTest, NativeFunctionsAreTheApproximateInstructions) {
   std::string body;
   for (const char* f :
