@@ -121,7 +121,7 @@ struct Device {
   CacheParams l1;
   bool l1_caches_global = true;      // Kepler/Maxwell default: false (L2 only)
   std::uint32_t l1_tag_banks = 0;    // tags looked up in a cycle, in banks of lines; 0: one line a cycle
-  double l1_register_latency = 0;    // later for each 32-bit register of a load beyond the first
+  double l1_register_latency = 0;    // of each 32-bit register of a load: l1.latency is that of two
   bool l1_shares_data_path = false;  // with shared memory: a wavefront of either a cycle
   // > 0: L1 and shared memory share this; L1 = unified - shared carve-out
   std::uint64_t l1_unified_bytes = 0;

@@ -319,7 +319,7 @@ void add_sm_memory(std::vector<Parameter>& rows) {
   rows.back().default_value = "0";
   add(
       "l1.register_latency", Unit::cycles, 0, 64, [](Device& d) { return &d.l1_register_latency; },
-      "SM cycles that a load which hits comes later for each 32-bit register beyond the first");
+      "SM cycles that a load which hits takes for each 32-bit register; l1.latency is that of two");
   rows.back().default_value = "0 cycles";
   add(
       "l1.shares_data_path", none, 0, 0, [](Device& d) { return &d.l1_shares_data_path; },

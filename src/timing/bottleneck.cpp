@@ -141,14 +141,16 @@ class Sentence {
                        (gains_.size() == 1 || gains_[0].share >= clear_lead * rival());
     return clear ? "" : " This is an estimate: `simtlab explain` of the result measures what gains most.";
   }
-  // The next limit that is another cause: L1 and DRAM are one, a load that hits L1 needs neither.
+  // The next limit that is another cause. L1 and DRAM are one, a load that hits L1 needs neither; and so are
+  // the sectors that an access touches and the parts of them that it writes.
   double rival() const {
-    const auto below_l1 = [](std::string_view name) {
-      return name == "perfect-l1" || name == "infinite-dram-bandwidth";
+    const auto cause_of = [](std::string_view name) {
+      return name == "infinite-dram-bandwidth" ? "perfect-l1"
+             : name == "wide-writes"           ? "perfect-coalescing"
+                                               : name;
     };
     for (const result::LikelyGain& gain : gains_)
-      if (gain.what_if != gains_[0].what_if && !(below_l1(gain.what_if) && below_l1(gains_[0].what_if)))
-        return gain.share;
+      if (cause_of(gain.what_if) != cause_of(gains_[0].what_if)) return gain.share;
     return 0;
   }
 

@@ -60,15 +60,16 @@ Latencies::Latencies(const device::Device& device) {
   barrier = whole(device.sm.barrier_latency > 0 ? device.sm.barrier_latency
                                                 : class_latency(device, ptx::OpClass::barrier));
   fence = whole(class_latency(device, ptx::OpClass::fence));
-  l1_hit = fine(device.l1.latency);
+  const double one_register = device.l1.latency - device.l1_register_latency;
+  l1_hit = fine(one_register);
+  l1_register = static_cast<std::uint32_t>(std::llround(device.l1_register_latency * 256));
   shared =
       fine(device.shared.latency > 0 ? device.shared.latency : class_latency(device, ptx::OpClass::shared));
   cluster = device.shared.cluster_latency > 0 ? fine(device.shared.cluster_latency) : fine(device.l2.latency);
   constant = fine(device.constant.latency > 0 ? device.constant.latency
                                               : class_latency(device, ptx::OpClass::constant));
   const double texture = class_latency(device, ptx::OpClass::texture);
-  l1_register = fine(device.l1_register_latency);
-  texture_extra = texture > device.l1.latency ? fine(texture - device.l1.latency) : 0;
+  texture_extra = texture > one_register ? fine(texture - one_register) : 0;
 }
 
 }  // namespace simtlab::timing

@@ -20,8 +20,8 @@ struct Latencies {
   memory::Cycle far_one_way = 0, translation = 0;  // 0: L2 is one part; translations never miss
   memory::Cycle atomic_extra = 0;                  // atomics: latency[atomic] - l2.latency, at the slice
   memory::Cycle branch = 1, barrier = 1, fence = 1;
-  std::uint32_t l1_hit = 0;       // 8 binary places
-  std::uint32_t l1_register = 0;  // more for each register of a load beyond the first
+  std::uint32_t l1_hit = 0;       // of one register; 8 binary places
+  std::uint32_t l1_register = 0;  // more for each register beyond the first
   std::uint32_t shared = 0;
   std::uint32_t cluster = 0;  // another block's shared memory
   std::uint32_t constant = 0;

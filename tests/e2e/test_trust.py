@@ -315,12 +315,24 @@ class Cache(Case):
         cache = self.folder / "cache"
         env = {"SIMTLAB_CACHE": str(cache)}
         self.ok("run", "app.cu", "--gpu", "v100", env=env)
-        entries = sorted(cache.iterdir())
+        entries = sorted(path for path in cache.rglob("*") if path.is_file())
+        self.assertIn("code", [path.parent.name for path in entries])
         for planted in entries:
             os.chown(planted, NOBODY, NOBODY)
         self.ok("run", "app.cu", "--gpu", "v100", env=env)
         for entry in entries:  # compiled again, and put in their place
             self.assertEqual(entry.stat().st_uid, 0, entry.name)
+
+    @needs_root
+    def test_machine_code_in_a_folder_of_another_user_is_not_used(self):
+        cache = self.folder / "cache"
+        env = {"SIMTLAB_CACHE": str(cache)}
+        self.ok("run", "app.cu", "--gpu", "v100", env=env)
+        (kept,) = (cache / "code").iterdir()
+        os.chown(cache / "code", NOBODY, NOBODY)
+        kept.write_bytes(b"not ours")
+        self.ok("run", "app.cu", "--gpu", "v100", env=env)
+        self.assertEqual(kept.read_bytes(), b"not ours")
 
     def as_nobody(self, words, **env):
         """As a user without a home, in a folder that everybody may read."""

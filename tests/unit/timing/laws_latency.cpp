@@ -51,7 +51,8 @@ TEST_P(LatencyLaw, DependentChainTakesTheLatencyOfTheFile) {
     std::size_t c = 0;
     while (device::op_class_names[c] != chain.op_class) ++c;
     // A pipeline that is busy for longer than the latency paces its own dependent instructions, too.
-    const double interval = 32.0 * device.sm.schedulers / device.throughput[c];
+    const bool of_sm = std::string_view(chain.op_class) == "fp64" && device.sm.fp64_queue > 0;
+    const double interval = 32.0 * (of_sm ? 1 : device.sm.schedulers) / device.throughput[c];
     const double turns = device.sm.issue_turns;  // a scheduler issues the next one in its turn
     const double expected = std::ceil(std::max(device.latency[c], interval) / turns) * turns;
     const double measured =
@@ -105,6 +106,33 @@ TEST_P(LatencyLaw, PointerChaseGivesTheLatencyOfL1) {
   const device::Device device = device_of(GetParam());
   const double expected = device.l1_caches_global ? device.l1.latency : device.l2.latency;
   EXPECT_NEAR(warm_latency(device, 16, 128, "ld.global.ca.u64"), expected, expected * 0.01);
+}
+
+// Each step takes the low word of what it has loaded.
+double latency_of_width(const device::Device& device, const char* load) {
+  const auto text = [&](unsigned length) {
+    std::string out =
+        ".visible .entry k(.param .u64 p) { .reg .b64 %rd<3>; .reg .b32 %a, %b, %c, %d;\n"
+        "ld.param.u64 %rd1, [p];\n";
+    for (unsigned i = 0; i < length; ++i)
+      out += std::string(load) + "\ncvt.u64.u32 %rd2, %a;\nadd.u64 %rd1, %rd1, %rd2;\n";
+    return out + "st.global.u64 [%rd1], %rd2; ret; }\n";
+  };
+  const auto cycles_of = [&](unsigned length) {
+    Simulator simulator(device, text(length));
+    const std::uint64_t memory = simulator.allocate(4096);
+    return static_cast<double>(cycles(simulator.run("k", {1, 1, 1}, {1, 1, 1}, memory)));
+  };
+  return (cycles_of(40) - cycles_of(8)) / 32;
+}
+
+TEST_P(LatencyLaw, WiderLoadsComeLaterByTheirRegisters) {
+  const device::Device device = device_of(GetParam());
+  const double one = latency_of_width(device, "ld.global.ca.u32 %a, [%rd1];"),
+               two = latency_of_width(device, "ld.global.ca.v2.u32 {%a, %b}, [%rd1];"),
+               four = latency_of_width(device, "ld.global.ca.v4.u32 {%a, %b, %c, %d}, [%rd1];");
+  EXPECT_NEAR(two - one, device.l1_register_latency, 0.3);
+  EXPECT_NEAR(four - two, 2 * device.l1_register_latency, 0.6);
 }
 
 TEST_P(LatencyLaw, PointerChaseThatBypassesL1GivesTheLatencyOfL2) {

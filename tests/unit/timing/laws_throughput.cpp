@@ -51,7 +51,7 @@ TEST_P(ThroughputLaw, IndependentDoublesReachThePeak) {
       share_of_peak(device_of(GetParam()),
                     independent_kernel("f64", "%d", "fma.rn.f64", "0d3FF0000000000000", 8), "fp64", 4);
   EXPECT_GE(share, 0.97);
-  EXPECT_LE(share, 1.0);
+  EXPECT_LE(share, 1.001);  // a block does not wait for what is in the queue of the SM's unit when it ends
 }
 
 TEST_P(ThroughputLaw, IndependentIntegerMultipliesReachThePeak) {

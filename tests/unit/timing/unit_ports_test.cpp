@@ -87,6 +87,26 @@ TEST(UnitPorts, AQueueOfASchedulerHoldsItsInstructionsUntilTheirOperandsAreRead)
   EXPECT_EQ(ports.free_from(Pipe::lg, 1, 13), 13u) << "another scheduler";
 }
 
+TEST(UnitPorts, OneUnitOfDoublePrecisionServesTheSchedulersInTurnWithAQueueForEach) {
+  device::Device device = device_in_turns(1);
+  EXPECT_FALSE(UnitPorts(device).shares_fp64());
+  device.sm.fp64_queue = 3;
+  UnitPorts ports(device);
+  ports.begin();
+  ASSERT_TRUE(ports.shares_fp64());
+  std::vector<Cycle> issued, started;
+  Cycle now = 0;
+  for (int i = 0; i < 6; ++i) {
+    now = std::max(now + 1, ports.free_from(Pipe::fp64, 0, now + 1));
+    issued.push_back(now);
+    started.push_back(ports.book_fp64(0, fixed_cycles(16), now));
+  }
+  EXPECT_EQ(started, (std::vector<Cycle>{1, 17, 33, 49, 65, 81})) << "a warp alone has the whole unit";
+  EXPECT_EQ(issued, (std::vector<Cycle>{1, 2, 3, 4, 17, 33})) << "three wait in the queue";
+  EXPECT_EQ(ports.free_from(Pipe::fp64, 1, 34), 34u) << "another scheduler has a queue of its own";
+  EXPECT_EQ(ports.book_fp64(1, fixed_cycles(16), 34), 97u);
+}
+
 TEST(UnitPorts, TagsAndDataAreStagesAndSharedMemoryMayUseThatOfData) {
   for (const bool shares : {false, true}) {
     device::Device device = device_in_turns(1);
