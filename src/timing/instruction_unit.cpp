@@ -175,7 +175,7 @@ void InstructionUnit::compute(std::uint32_t number, const InstInfo& info, Cycle 
     ready += start - now;
     sm_.counters->shared_busy += info.sm_cost;
   } else if (info.pipe == Pipe::fp64 && parts_.ports.shares_fp64()) {
-    ready += parts_.ports.book_fp64(warp.scheduler, info.sm_cost, now) - now;
+    ready += parts_.ports.book_fp64(warp.scheduler, info.interval / schedulers_, now) - now;
   }
   parts_.scoreboard.set_destinations(number, *warp.program, info, entry(ready, info.stall));
 }
