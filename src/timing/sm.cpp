@@ -153,11 +153,12 @@ void Sm::expect_replies(Cycle end) {
 }
 
 void Sm::expect_warps(Cycle end) {
+  const auto stride = static_cast<std::uint32_t>(schedulers_.size());
   expect_replies(end);
   for (const WarpScheduler& scheduler : schedulers_)
     for (WarpMask rest = scheduler.ready | scheduler.wake_ups.soon(); rest != 0; rest &= rest - 1)
-      expected_.warps.push_back(
-          static_cast<std::uint32_t>(std::countr_zero(rest) * schedulers_.size() + scheduler.index));
+      expected_.warps.push_back(static_cast<std::uint32_t>(std::countr_zero(rest)) * stride +
+                                scheduler.index);
   for (const std::uint32_t number : expected_.warps) {
     const auto* const warp = reinterpret_cast<const std::byte*>(&warps_[number]);
     for (std::size_t at = 0; at < sizeof(Warp); at += 64) __builtin_prefetch(warp + at, 1);

@@ -121,7 +121,7 @@ TEST(UnitPorts, TagsAndDataAreStagesAndSharedMemoryMayUseThatOfData) {
 
 TEST(TagBanks, NeighboursAndStridesOfPowersOfTwoFallInDifferentBanks) {
   const TagBanks banks(4);
-  for (const std::uint64_t stride : {1, 2, 4, 8, 16, 64, 1024}) {
+  for (const std::uint64_t stride : {1u, 2u, 4u, 8u, 16u, 64u, 1024u}) {
     std::set<unsigned> seen;
     for (std::uint64_t i = 0; i < 4; ++i) seen.insert(banks.bank(4096 + i * stride));
     EXPECT_GE(seen.size(), 2u) << stride;
