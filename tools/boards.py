@@ -12,8 +12,9 @@ what is older than simtlab and its device files. Several of these tools may work
 
 FAMILY:TEXT takes the rows whose device, group, words and result have the text: "textbook:array add 64".
 
---keep writes a row for each family, device and group that has run whole to data/validation/timing.recorded.csv, beside
-the error that is aimed at: what `simtlab validate page` shows and `simtlab validate timing --check` reports.
+--keep writes a row for each family and device (of copies, and where a group has an aim of its own, for each group) that
+has run whole to data/validation/timing.recorded.csv, beside the error that is aimed at: what `simtlab validate page`
+shows.
 
 usage: boards.py [--simtlab PATH] [--folder FOLDER] [--only FAMILY[:TEXT]]... [--jobs N] [--gpu NAME]
                  [--option="--threads 1"]... [--code CODE]... [--nvcc PATH [--ptxas PATH]] [--fresh] [--table]
@@ -75,14 +76,16 @@ class Aim:
 
 AIMS = {
     ("strides", ""): Aim(0.03, role="tuned", note="the rule of tags and data was fitted to them"),
-    ("sgemm", ""): Aim(0.12, 0.25, note="one clock of 1.8 GHz for the whole ladder"),
-    ("reduction", ""): Aim(0.12, role="tuned", note="launch.block_latency was chosen on steps 0 to 3"),
-    ("transpose", ""): Aim(0.15),
+    ("sgemm", ""): Aim(0.12, 0.25, note="PTX of nvcc; one clock of 1.8 GHz for the whole ladder"),
+    ("reduction", ""): Aim(0.12, role="tuned", note="PTX of nvcc; launch.block_latency was chosen on steps 0 to 3"),
+    ("transpose", ""): Aim(0.15, note="PTX of nvcc"),
     ("textbook", ""): Aim(0.12),
     ("launch", "empty"): Aim(0.20, role="tuned", note="what a launch and a block cost was fitted to them"),
     ("launch", ""): Aim(0.20),
     ("small", ""): Aim(0.20),
-    ("copies", "stream"): Aim(0.05, note="the queue of 64 requests was chosen on the first three boards"),
+    ("copies", "stream"): Aim(
+        0.05, role="tuned", note="a queue of 64 requests was chosen on Titan X, Titan Xp and GTX 580, not on the K40"
+    ),
     ("h100-units", ""): Aim(None, role="tuned", note="a run of examples/boards on an H100"),
     ("h100-kernels", ""): Aim(None, note="a run of the ladders and examples on an H100"),
 }
@@ -341,11 +344,17 @@ def table_of_groups(rows, values, codes):
 
 
 def kept_rows(rows, values, code):
-    """Of each family, device and group that has run whole: its errors as a row of the validation."""
+    """Of each family and device that has run whole, and of each group with an aim of its own: its errors as a row of
+    the validation."""
+
+    def key_of(row):
+        own = (row.family, row.group) in AIMS or (row.family, "") not in AIMS
+        return row.family, row.run.gpu, row.group if own else ""
+
     out = []
-    for key in dict.fromkeys((row.family, row.run.gpu, row.group) for row in rows):
+    for key in dict.fromkeys(map(key_of, rows)):
         family, gpu, group = key
-        of_key = [row for row in rows if (row.family, row.run.gpu, row.group) == key]
+        of_key = [row for row in rows if key_of(row) == key]
         errors = [error_of(row, values[row, code]) / 100 for row in of_key if (row, code) in values]
         if len(errors) < len(of_key):
             continue
@@ -354,7 +363,7 @@ def kept_rows(rows, values, code):
             {
                 "group": "boards",
                 "device": gpu,
-                "quantity": family if family == group else f"{family}, {group}",
+                "quantity": f"{family}, {group}" if group else family,
                 "over": f"mean of {len(errors)} times" if len(errors) > 1 else "",
                 "unit": "times",
                 "source": "data/measured/"
