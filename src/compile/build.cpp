@@ -292,7 +292,7 @@ class Builder {
     append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
     const ProcessResult r = execute(std::move(c), rewritten_.counts ? request_.unroll_seconds : 0);
     if (rewritten_.counts && was_killed(r)) {
-      wish_fewer_copies(wish_);
+      wish_.most_copies = few_copies;
       rewrite_source(s);
       return compile_device(s, architecture, more, read);
     }

@@ -56,8 +56,8 @@ struct BuildRequest {
   bool colour = false;            // of the compiler's messages
   // Gets the compiler's messages; empty: they go to stderr
   std::function<void(const std::string&)> tell = {};
-  // Of processor time for device code whose loops are to be unrolled so many times; then it is compiled again
-  // without these wishes
+  // Of processor time for device code with loops of more than a few copies, or of a number that only the
+  // compiler knows; then it is compiled again without these wishes
   unsigned unroll_seconds = 60;
 };
 struct BuildResult {

@@ -191,7 +191,7 @@ class Compiler {
     if (request_.verbose) build_.commands.push_back(fmt::format("{}", fmt::join(c, " ")));
     const ProcessResult r = run_process(c, Capture::all, rewritten_.counts ? request_.unroll_seconds : 0);
     if (rewritten_.counts && was_killed(r)) {
-      wish_fewer_copies(wish_);
+      wish_.most_copies = few_copies;
       rewrite_source(scratch);
       return compile(scratch, unrolling);
     }

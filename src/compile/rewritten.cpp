@@ -124,11 +124,6 @@ void name_as_written(std::string& messages) {
     messages.replace(at, alignment.size(), alignment);
 }
 
-void wish_fewer_copies(RewriteWish& wish) {
-  constexpr std::int64_t few = 16;
-  wish.most_copies = wish.most_copies > few ? few : 1;
-}
-
 RewriteWish wish_of(const std::vector<std::string>& options) {
   RewriteWish out;
   for (std::size_t i = 0; i + 1 < options.size(); ++i) {

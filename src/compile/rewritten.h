@@ -34,8 +34,6 @@ struct RewriteWish {
 // folders), as far as they need rewriting; every character keeps its line and column. Unreadable files and
 // files above 16 MiB are skipped: the compiler will have its say.
 Rewritten rewrite(const std::filesystem::path& source, const RewriteWish& wish);
-// For clang again, which took too long for as many copies.
-void wish_fewer_copies(RewriteWish& wish);
 // The wish of a command line: "-I", "folder", "-D", "N=8".
 RewriteWish wish_of(const std::vector<std::string>& options);
 

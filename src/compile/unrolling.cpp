@@ -284,7 +284,7 @@ Unrolling blank_unrolling(std::string& text, Numbers& numbers, std::int64_t most
       else if (most < any_copies && copies.value_or(any_copies) > most)
         why = "the copies take the compiler too long";
       out.many |= tokens > many_tokens && tokens <= most_tokens;
-      out.counts |= why.empty();
+      out.counts |= why.empty() && copies.value_or(any_copies) > few_copies;
     }
     if (why.empty()) continue;
     for (std::size_t at = pragma->begin; at < pragma->end; ++at)

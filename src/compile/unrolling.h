@@ -39,11 +39,12 @@ struct Unrolling {
     std::string why;
   };
   std::vector<Ignored> ignored;
-  bool counts = false;  // pragmas with a number remain, with copies that nobody has counted in full
+  bool counts = false;  // pragmas remain with more than a few copies, which nobody has counted in full
   bool many = false;    // and some have thousands of instructions
 };
 
 constexpr std::int64_t any_copies = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t few_copies = 16;  // of one loop: the compiler may take as long as it does
 
 // Blanks pragmas that are to be ignored, so that every character behind them keeps its place.
 // most: copies that a pragma may wish; if there is a limit, those of an unknown number are ignored, too.

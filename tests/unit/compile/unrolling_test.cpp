@@ -97,10 +97,10 @@ TEST(Unrolling, OtherSpellingsAreKnown) {
 TEST(Unrolling, ALimitTakesWhatNobodyKnows) {
   const std::string text = loop("#pragma unroll N") + loop("#pragma unroll 32") + loop("#pragma unroll 8") +
                            loop("#pragma unroll") + loop("#pragma unroll 1");
-  EXPECT_THAT(blanked(text, 16).lines(), ElementsAre(1u, 3u));
-  EXPECT_TRUE(blanked(text, 16).found.counts);
-  EXPECT_THAT(blanked(text, 1).lines(), ElementsAre(1u, 3u, 5u));
-  EXPECT_FALSE(blanked(text, 1).found.counts);
+  EXPECT_TRUE(blanked(text).found.counts);
+  EXPECT_THAT(blanked(text, few_copies).lines(), ElementsAre(1u, 3u));
+  EXPECT_FALSE(blanked(text, few_copies).found.counts) << "clang may take as long as it does for the rest";
+  EXPECT_FALSE(blanked(loop("#pragma unroll 16")).found.counts);
 }
 
 TEST(Unrolling, UnfinishedTextEndsQuietly) {
