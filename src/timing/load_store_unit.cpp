@@ -148,7 +148,7 @@ void LoadStoreUnit::access(std::uint32_t number, const InstInfo& info, const str
   instruction.cached = looks_into_l1(info, local);
   if (info.op_class == OpClass::texture)
     instruction.extra = sm_.config.latencies.texture_extra;
-  else if (step.bytes > 4)
+  else if (info.op_class == OpClass::load && step.bytes > 4)  // asynchronous copies fill no registers
     instruction.extra = sm_.config.latencies.l1_register * (step.bytes / 4 - 1);
   if (instruction.returns()) begin_load(instruction, warp, info, now);
 
