@@ -136,8 +136,7 @@ bool InstructionUnit::can_pair(const WarpScheduler& scheduler, const InstInfo& f
   if (!sm_.config.device.sm.pairs_fp64 && (first.pipe == Pipe::fp64 || pipe == Pipe::fp64)) return false;
   if ((scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) > now + turn_mask_)
     return false;
-  const bool at_port = UnitPorts::has_port(pipe) || (pipe == Pipe::fp64 && parts_.ports.shares_fp64());
-  return !at_port || parts_.ports.free_from(pipe, scheduler.index, now) <= now;
+  return !parts_.ports.serves(pipe) || parts_.ports.free_from(pipe, scheduler.index, now) <= now;
 }
 
 // One of the machine instructions before the last, with which the instruction happens.
@@ -147,7 +146,7 @@ InstructionUnit::Issued InstructionUnit::issue_part(WarpScheduler& scheduler, un
   ++sm_.counters->machine_instructions;
   if (sm_.observer != nullptr) sm_.observer->issued_part(warp.tenant->context->slot, *warp.program, warp.pc);
   occupy(scheduler, pipe, info.part_interval, now);
-  if (pipe == Pipe::fp64 && parts_.ports.shares_fp64())
+  if (parts_.ports.is_fp64_unit(pipe))
     parts_.ports.book_fp64(scheduler.index, info.part_interval / schedulers_, now);
   scheduler.next_pipe[static_cast<std::size_t>(pipe)] &= ~warp_bit(local);
   scheduler.next_pipe[static_cast<std::size_t>(next)] |= warp_bit(local);
@@ -159,7 +158,7 @@ InstructionUnit::Issued InstructionUnit::issue_part(WarpScheduler& scheduler, un
 
 void InstructionUnit::occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now) {
   sm_.counters->pipe_busy[static_cast<std::size_t>(pipe)] += interval;
-  if (pipe == Pipe::fp64 && parts_.ports.shares_fp64()) return;  // its turn is booked
+  if (parts_.ports.is_fp64_unit(pipe)) return;  // its turn is booked
   FixedCycles& free = scheduler.pipe_free[static_cast<std::size_t>(pipe)];
   free = std::max(free, now << memory::fixed_bits) + interval;
   if ((free >> memory::fixed_bits) > now) scheduler.busy_pipes |= 1u << static_cast<unsigned>(pipe);
@@ -174,7 +173,7 @@ void InstructionUnit::compute(std::uint32_t number, const InstInfo& info, Cycle 
     if (info.special) start = std::max(start, parts_.ports.read_special(now + queued_));
     ready += start - now;
     sm_.counters->shared_busy += info.sm_cost;
-  } else if (info.pipe == Pipe::fp64 && parts_.ports.shares_fp64()) {
+  } else if (parts_.ports.is_fp64_unit(info.pipe)) {
     ready += parts_.ports.book_fp64(warp.scheduler, info.interval / schedulers_, now) - now;
   }
   parts_.scoreboard.set_destinations(number, *warp.program, info, entry(ready, info.stall));

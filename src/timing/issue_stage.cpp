@@ -89,7 +89,7 @@ inline IssueStage::Throttle IssueStage::throttled(WarpScheduler& scheduler, Cycl
     }
   }
   for (const Pipe pipe : {Pipe::mio, Pipe::lg, Pipe::tex, Pipe::fp64}) {
-    if (pipe == Pipe::fp64 && !parts_.ports.shares_fp64()) break;
+    if (!parts_.ports.serves(pipe)) continue;
     const WarpMask wanting = scheduler.next_pipe[static_cast<std::size_t>(pipe)] & scheduler.ready;
     if (wanting == 0) continue;
     const Cycle free = parts_.ports.free_from(pipe, scheduler.index, now);

@@ -59,7 +59,7 @@ class Scoreboard {
       return lower(warp, program, info, value);
     set_destinations(warp, program, info, value);
   }
-  void expect(std::uint32_t warp) const { __builtin_prefetch(of(warp), 1); }
+  [[gnu::always_inline]] void expect(std::uint32_t warp) const { __builtin_prefetch(of(warp), 1); }
   // One counter alone: operands have been read by the cycle in `value`.
   void hold(std::uint32_t warp, unsigned counter, std::uint64_t value) {
     std::uint64_t& entry = of(warp)[counter];

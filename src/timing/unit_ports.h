@@ -61,8 +61,10 @@ class UnitPorts {
     return data == 0 ? start : data_.take(start, data);
   }
   Cycle book_mio(unsigned scheduler, FixedCycles cost, Cycle at) { return book(mio_, scheduler, cost, at); }
-  // Whether the SM has one unit for double precision.
-  bool shares_fp64() const { return !fp64_queues_.empty(); }
+  // Whether the pipeline is the SM's one unit of double precision.
+  bool is_fp64_unit(Pipe pipe) const { return pipe == Pipe::fp64 && !fp64_queues_.empty(); }
+  // Whether instructions of the pipeline take their turn here.
+  bool serves(Pipe pipe) const { return has_port(pipe) || is_fp64_unit(pipe); }
   // An instruction of double precision takes its turn at that unit: the first cycle of it.
   Cycle book_fp64(unsigned scheduler, FixedCycles cost, Cycle now) {
     const Cycle start = fp64_.take(now, cost);

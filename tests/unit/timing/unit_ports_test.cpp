@@ -89,11 +89,11 @@ TEST(UnitPorts, AQueueOfASchedulerHoldsItsInstructionsUntilTheirOperandsAreRead)
 
 TEST(UnitPorts, OneUnitOfDoublePrecisionServesTheSchedulersInTurnWithAQueueForEach) {
   device::Device device = device_in_turns(1);
-  EXPECT_FALSE(UnitPorts(device).shares_fp64());
+  EXPECT_FALSE(UnitPorts(device).serves(Pipe::fp64));
   device.sm.fp64_queue = 3;
   UnitPorts ports(device);
   ports.begin();
-  ASSERT_TRUE(ports.shares_fp64());
+  ASSERT_TRUE(ports.serves(Pipe::fp64));
   std::vector<Cycle> issued, started;
   Cycle now = 0;
   for (int i = 0; i < 6; ++i) {
