@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Moves every estimated number of device files by 20 % and says how much kernels move: data/devices/elasticity.csv.
 
+Limits that no device file states and that have no source, whose defaults the reference has, are moved as well.
+
 usage: elasticity.py [--gpu NAME,...] [--kinds KIND,...] [--simtlab PATH] [-j JOBS] [-o FILE]
        elasticity.py --top 10 [FILE]       the rows that move kernels most, as a Markdown table
 
@@ -23,6 +25,13 @@ DEVICES = "v100,rtx2060,a40,a100,h100,h200"
 KERNELS = (
     "bfs dynamic_shared gather histogram matmul_tiled nbody pointer_chase reduction saxpy scan stencil3d transpose_tiled"
 ).split()
+# As they stand in src/device/parameters.cpp
+DEFAULTS = {
+    "sm.unit_backlog": "16 cycles",
+    "sm.held_accesses": "8",
+    "sm.stores_in_flight": "256",
+    "interconnect.sm_backlog": "64 cycles",
+}
 HEAD = "device,key,change,kernel"
 STEP = 0.2
 
@@ -92,6 +101,7 @@ class Measurement:
 def rows_of(simtlab, folder, gpu, kinds, jobs):
     listed = json.loads(output([simtlab, "list", "gpus", gpu, "--sources", "--json"]))["gpus"][0]["doubtful"]
     wanted = [v for v in listed if v["kind"] in kinds and number(v["value"])]
+    wanted += [{"key": key, "value": value} for key, value in DEFAULTS.items()]
     measurement = Measurement(simtlab, folder, gpu)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         found = pool.map(lambda v: measurement.of(v["key"], v["value"]), wanted)

@@ -69,6 +69,8 @@ struct Device {
     std::uint32_t register_bank_reads = 1;  // 32-bit registers of a warp that a bank gives in a cycle
     // Instructions of a scheduler that wait for the units of the SM; 0: as many as take the unit 16 cycles
     std::uint32_t memory_queue = 0;
+    double unit_backlog = 16;  // cycles of work before a unit of the SM
+    std::uint32_t held_accesses = 8, stores_in_flight = 256;
     double address_interval = 1;     // cycles between two memory instructions of a scheduler
     std::uint32_t yield_cycles = 0;  // without an issue after an instruction that yields
     // Between two that read special registers; that a store of parts of sectors stays in the SM
@@ -94,6 +96,8 @@ struct Device {
     double l1_latency = 0;
     double l1_bytes_per_cycle = 0, l2_bytes_per_cycle = 0;  // to all L0 of the SM; from L2 to the SM; 0: any
     std::uint32_t l0_prefetch = 0;  // lines that are brought behind one that is new to L0
+    // Constants that a scheduler keeps for operands of machine code; 0: they are always at hand
+    std::uint64_t constant_bytes = 0;
   } instruction;
 
   // Per operation class, in the order of the table in device/op_class.h.
@@ -148,6 +152,7 @@ struct Device {
     double sm_bytes_per_cycle = 32;  // SM <- network, per SM (read return)
     double sm_write_bytes_per_cycle = 32;
     double latency = 0;            // cycles one way; part of L2's load-to-use latency, not added to it
+    double sm_backlog = 64;        // cycles of requests before an SM's way
     std::uint32_t flit_bytes = 0;  // data of a flit: messages take whole ones; 0: bytes count
     std::uint32_t write_header_flits = 0;  // that a masked write sends before those of its data
     std::uint32_t sms_per_write_port = 1;  // neighbours that share one way for what they send

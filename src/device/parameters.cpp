@@ -45,9 +45,11 @@ void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::
       fmt::format("Load to use on a hit in {}, in SM cycles", what));
   add("bytes_per_cycle", Unit::bytes_per_cycle, 1, 1e6, &CacheParams::bytes_per_cycle,
       fmt::format("Peak bandwidth of {}, {}, per SM cycle", what, scope));
-  if (cache != &Device::constant) {  // whose misses each warp waits for by itself
-    add("mshr_entries", Unit::none, 1, 65536, &CacheParams::mshr_entries,
-        fmt::format("Lines that may be outstanding in {}{}", what, key == "l2" ? ", per slice" : ""));
+  add("mshr_entries", Unit::none, 1, 65536, &CacheParams::mshr_entries,
+      fmt::format("Lines that may be outstanding in {}{}", what, key == "l2" ? ", per slice" : ""));
+  if (cache == &Device::constant) {
+    rows.back().default_value = "64";  // those beyond are fetched for one warp each
+  } else {
     add("mshr_merge", Unit::none, 0, 1e6, &CacheParams::mshr_merge,
         fmt::format("Requests that may wait for one outstanding line of {}; 0: any number", what));
     rows.back().default_value = "0";
@@ -155,8 +157,19 @@ void add_sm(std::vector<Parameter>& rows) {
       "Shared memory that a block gets at most");
   add("memory_queue", none, 0, 256, &Sm::memory_queue,
       "Instructions of one scheduler that wait for the memory units of its SM before it stalls; 0: as many "
-      "as keep the unit busy for 16 cycles");
+      "as keep the unit busy for sm.unit_backlog");
   rows.back().default_value = "0";
+  add("unit_backlog", Unit::cycles, 1, 4096, &Sm::unit_backlog,
+      "SM cycles of work before the load-store unit, or before the unit of shared memory, from which on "
+      "schedulers give it no more");
+  rows.back().default_value = "16 cycles";
+  add("held_accesses", none, 1, 1024, &Sm::held_accesses,
+      "Instructions of an SM that may wait in the load-store unit for a miss register, for the network or "
+      "until less stores are under way");
+  rows.back().default_value = "8";
+  add("stores_in_flight", none, 32, 65536, &Sm::stores_in_flight,
+      "Stores of an SM, each of parts of one line, that L2 has not acknowledged, at most");
+  rows.back().default_value = "256";
   add("address_interval", Unit::cycles, 1, 64, &Sm::address_interval,
       "SM cycles that the address unit of a scheduler takes for one memory instruction");
   rows.back().default_value = "1 cycles";
@@ -242,6 +255,9 @@ void add_front_end(std::vector<Parameter>& rows) {
       "for");
   add("l2_bytes_per_cycle", Unit::bytes_per_cycle, 0, 4096, &Instruction::l2_bytes_per_cycle, "0 B/cycle",
       "What one SM gets of instructions from L2; 0: as much as it asks for");
+  add("constant_bytes", Unit::bytes, 0, mebi, &Instruction::constant_bytes, "0 B",
+      "Constants that a scheduler keeps for operands of machine code, in lines of 64 bytes; others come from "
+      "the instruction cache of the SM (instruction.l1_latency); 0: they are always at hand");
 }
 
 // operands.*
@@ -411,6 +427,11 @@ void add_network(std::vector<Parameter>& rows) {
   add(
       "interconnect.latency", Unit::cycles, 1, max_latency, [](Device& d) { return &d.interconnect.latency; },
       "One way between an SM and an L2 slice, part of l2.latency");
+  add(
+      "interconnect.sm_backlog", Unit::cycles, 1, 4096, [](Device& d) { return &d.interconnect.sm_backlog; },
+      "SM cycles of requests before the way of an SM into the network, from which on the load-store unit "
+      "waits");
+  rows.back().default_value = "64 cycles";
   add(
       "interconnect.flit_bytes", Unit::bytes, 0, 4096, [](Device& d) { return &d.interconnect.flit_bytes; },
       "Data of a flit, its header beside it: a message takes as many as its data fills, one at least; 0: "

@@ -23,7 +23,8 @@ const std::vector<Term>& stall_reasons() {
       {"math_pipe_throttle", "The pipeline that the instruction needs is busy.",
        "The kernel is near the peak of that pipeline (pipe.*): use cheaper operations or another precision."},
       {"mio_throttle", "The queue to shared memory, special functions and shuffles is full.",
-       "Fewer and wider shared-memory accesses; resolve bank conflicts."},
+       "Fewer and wider shared-memory accesses; resolve bank conflicts; fewer special functions and "
+       "conversions."},
       {"lg_throttle", "The queue of loads and stores to global and local memory is full.",
        "Fewer and wider accesses (vector loads), better coalescing, no register spills."},
       {"tex_throttle", "The texture queue is full.", "Fewer texture reads, or plain loads instead."},
@@ -34,7 +35,7 @@ const std::vector<Term>& stall_reasons() {
       {"branch_resolving", "The warp waits for a branch to be resolved.",
        "Fewer branches: predication, unrolling."},
       {"dispatch", "An instruction was ready but dispatch was blocked (register banks, issue port).", ""},
-      {"imc_miss", "The warp waits for the constant cache.",
+      {"imc_miss", "The warp waits for the constant cache, or for an operand that is a constant.",
        "Index constants uniformly within a warp; use fewer constant lines."},
       {"no_instruction", "The warp waits for the instruction cache.", "Smaller loop bodies, less unrolling."},
       {"drain", "The warp has exited but its stores are not yet written.",

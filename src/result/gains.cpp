@@ -32,8 +32,10 @@ class Facts {
     const double busiest = std::max(get("dram.utilisation"), get("l2.utilisation"));
     if (get("gpu.waves") > 1 || !m_.get("gpu.waves"))  // several launches: not known
       add("double-occupancy", (waits_.loads + waits_.on_chip) * (1 - waits_.selected) * (1 - busiest));
+    // Special functions wait in a queue that they share with shared memory.
+    const double special = get("pipe.xu") > get("shared.utilisation") ? get("stall.mio_throttle") : 0;
     add("double-math",
-        get("stall.math_pipe_throttle") + (get("sol.compute") > 0.6 ? get("sol.compute") / 4 : 0));
+        get("stall.math_pipe_throttle") + special + (get("sol.compute") > 0.6 ? get("sol.compute") / 4 : 0));
     add("alone", get("gpu.overlap"));
     add("perfect-fetch", get("stall.no_instruction"));
     add("wide-writes",

@@ -262,6 +262,10 @@ constexpr MetricDeclaration rows[] = {
     {"instruction.l1.misses", "1",
      "Instruction cache lines that the second-level caches (L1, one an SM) had to fetch from L2.", "kernel",
      "", "ncu: sm__icc_requests_lookup_miss.sum; gpgpu-sim: L1I_total_cache_misses", sum, ""},
+    {"instruction.constant.misses", "1",
+     "Lines of constants that warp schedulers asked the instruction cache of their SM for, as operands of "
+     "instructions.",
+     "kernel", "", "", sum, ""},
     {"texture.requests", "1", "Warp instructions that read textures.", "kernel", "",
      "ncu: l1tex__t_requests_pipe_tex.sum; nvprof: tex_cache_transactions", sum, ""},
 

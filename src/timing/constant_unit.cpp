@@ -3,12 +3,6 @@
 #include "stream/bank_conflicts.h"
 
 namespace simtlab::timing {
-namespace {
-
-constexpr std::uint32_t miss_registers = 64;
-
-}  // namespace
-
 ConstantUnit::ConstantUnit(SmContext& sm, std::vector<Warp>& warps, Scoreboard& scoreboard, LoadTable& loads,
                            RequestPort& requests)
     : sm_(sm),
@@ -17,7 +11,7 @@ ConstantUnit::ConstantUnit(SmContext& sm, std::vector<Warp>& warps, Scoreboard& 
       loads_(loads),
       requests_(requests),
       cache_(memory::cache_config(sm.config.device.constant, sm.config.device.constant.bytes, sm.id)),
-      misses_(miss_registers, 1u << 20) {}
+      misses_(sm.config.device.constant.mshr_entries, 1u << 20) {}
 
 void ConstantUnit::access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   Warp& warp = warps_[number];

@@ -95,9 +95,15 @@ FrontEnd::FrontEnd(const device::Device& device)
       l1_latency_(static_cast<Cycle>(std::llround(device.instruction.l1_latency))),
       l2_latency_(static_cast<Cycle>(std::llround(device.l2.latency))),
       l1_cost_(line_cost(device.instruction, device.instruction.l1_bytes_per_cycle)),
-      l2_cost_(line_cost(device.instruction, device.instruction.l2_bytes_per_cycle)) {}
+      l2_cost_(line_cost(device.instruction, device.instruction.l2_bytes_per_cycle)),
+      schedulers_(device.sm.schedulers) {}
 
 void FrontEnd::begin() {
+  if (p_.caches && p_.constant_bytes != 0) {
+    operands_.resize(schedulers_);
+    const std::uint64_t lines = std::max<std::uint64_t>(1, p_.constant_bytes / constant_line_bytes);
+    for (InstructionCache& cache : operands_) cache.set_size(lines, static_cast<std::uint32_t>(lines));
+  }
   if (!p_.caches || !l0_.empty()) return;  // now only: SMs that are never used cost no memory
   l0_.resize(p_.l0_caches);
   for (InstructionCache& cache : l0_) cache.set_size(p_.l0_bytes / p_.line_bytes, p_.l0_ways);
@@ -144,6 +150,14 @@ Cycle FrontEnd::fetch(unsigned scheduler, std::uint32_t line, Cycle now, FetchCo
     ++counters.prefetches;
     l0.put(next, from_l1(next, now, counters), now, false);
   }
+  return at;
+}
+
+Cycle FrontEnd::fetch_operand(unsigned scheduler, std::uint32_t line, Cycle now, FetchCounters& counters) {
+  ++counters.operand_misses;
+  const Cycle at =
+      (line & parameters) != 0 ? l1_port_.take(now, l1_cost_) + l1_latency_ : from_l1(line, now, counters);
+  operands_[scheduler].put(line, at, now, true);
   return at;
 }
 

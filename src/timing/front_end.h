@@ -8,6 +8,10 @@
 // a short list, no events. Code does not change, so what the caches hold stays from launch to launch; only
 // the first one that comes to an SM finds them cold. The way to L2 has a width and L2's latency of its own:
 // it takes nothing from data (docs/reference/deviations/timing.md).
+//
+// Constants that machine code names as operands come the same way: each scheduler keeps some lines of them
+// (instruction.constant_bytes), empty when a launch begins, and L1 of the instructions is behind. The launch
+// has put its parameters there.
 #pragma once
 
 #include <array>
@@ -106,15 +110,27 @@ class FrontEnd {
   void restore(stream::trace::Bytes& in);
   // A warp of the scheduler asks for a line: when it is there, now if it is in L0. `now` never decreases.
   memory::Cycle fetch(unsigned scheduler, std::uint32_t line, memory::Cycle now, FetchCounters& counters);
+  // An instruction of the scheduler is about to issue that has a constant of this line (Program::constant) as
+  // an operand: when it is there.
+  memory::Cycle operand(unsigned scheduler, std::uint32_t line, memory::Cycle now, FetchCounters& counters) {
+    if (operands_.empty()) return now;
+    const InstructionCache::Place place = operands_[scheduler].look(line, now);
+    return place.hit ? place.at : fetch_operand(scheduler, line, now, counters);
+  }
+  static constexpr std::uint32_t constant_line_bytes = 64;
+  static constexpr std::uint32_t parameters = 1u << 31;  // in the numbers of lines of the launch's own bank
 
  private:
+  memory::Cycle fetch_operand(unsigned scheduler, std::uint32_t line, memory::Cycle now,
+                              FetchCounters& counters);
   memory::Cycle from_l1(std::uint32_t line, memory::Cycle now, FetchCounters& counters);
 
   const device::Device::Instruction& p_;
   unsigned sharing_;  // schedulers of an L0
   memory::Cycle l1_latency_, l2_latency_;
   memory::FixedCycles l1_cost_, l2_cost_;
-  std::vector<InstructionCache> l0_;
+  unsigned schedulers_;
+  std::vector<InstructionCache> l0_, operands_;
   InstructionCache l1_;
   memory::Port l1_port_, l2_port_;
 };

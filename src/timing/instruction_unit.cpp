@@ -53,6 +53,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
   const InstInfo& info = warp.next();
   sm_.work_for(warp);
   if (warp.part + 1u < info.count) return issue_part(scheduler, local, warp, info, now);
+  if (info.constant != 0 && !has_constant(scheduler, local, warp, info, now)) return Issued::nothing;
   const stream::Step& step = warp.block->step(warp.in_block, sm_.epoch + now);
   scheduler.ready &= ~warp_bit(local);
   if (step.blocked) {  // by an atomic of this SM, which acts at the end of the quantum
@@ -94,6 +95,18 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
   }
   if (!more || (scheduler.ready & warp_bit(local)) == 0) return Issued::last;
   return can_pair(scheduler, info, warp.next(), now) ? Issued::more : Issued::last;
+}
+
+// Whether the constant among the operands is there; else the warp waits for it, and another one may issue.
+bool InstructionUnit::has_constant(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info,
+                                   Cycle now) {
+  const Cycle at = parts_.front_end.operand(scheduler.index, info.constant, now, warp.tenant->counters.fetch);
+  if (at <= now) return true;
+  warp.floor = at;
+  scheduler.ready &= ~warp_bit(local);
+  scheduler.why[local] = Stall::imc_miss;
+  scheduler.wake(local, at);
+  return false;
 }
 
 // What the instruction does, and where it takes its warp. next: the earliest cycle for the warp's next

@@ -27,6 +27,7 @@ class InstructionUnit final : public InstructionIssuer {
     Sequencer& sequencer;
     SharedMemoryUnit& shared;
     ConstantUnit& constants;
+    FrontEnd& front_end;
     LoadStoreUnit& load_store;
   };
   InstructionUnit(SmContext& sm, const Parts& parts);
@@ -39,6 +40,7 @@ class InstructionUnit final : public InstructionIssuer {
   enum class Issued : std::uint8_t { nothing, last, more };  // more: the warp may issue again in this cycle
   Issued issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
   Issued issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now);
+  bool has_constant(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now);
   void complete(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now, Cycle next);
   void occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now);
   bool can_pair(const WarpScheduler& scheduler, const InstInfo& first, const InstInfo& second,

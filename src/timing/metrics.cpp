@@ -106,6 +106,7 @@ void set_requests(result::Metrics& m, const LaunchStatistics& s, const Derived& 
   m.set("instruction.l0.prefetches", sm.fetch.prefetches);
   m.set("instruction.l1.accesses", sm.fetch.l1_accesses);
   m.set("instruction.l1.misses", sm.fetch.l1_misses);
+  if (s.device.instruction.constant_bytes != 0) m.set("instruction.constant.misses", sm.fetch.operand_misses);
 }
 
 void set_cache(result::Metrics& m, const std::string& name, const CacheCounters& c) {
@@ -263,6 +264,7 @@ void FetchCounters::add(const FetchCounters& o) {
   l1_accesses += o.l1_accesses;
   l1_misses += o.l1_misses;
   prefetches += o.prefetches;
+  operand_misses += o.operand_misses;
 }
 
 void CacheCounters::add(const CacheCounters& o) {

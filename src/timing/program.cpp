@@ -245,14 +245,38 @@ void Program::count_bank_conflicts(const device::Device::Sm& sm) {
   }
 }
 
+// A number of 31 bits made of name and operations (FNV-1a), for modules may have functions of one name and
+// the caches outlive launches. Never 0, which stands for no line.
+std::uint32_t Program::name() const {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : function_->name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  for (const InstInfo& info : code_) hash = (hash ^ static_cast<std::uint32_t>(info.inst->op)) * 16777619u;
+  return (hash >> 1) + 1;
+}
+
+void Program::number_constants() {
+  if (!function_->machine) return;
+  const auto& code = function_->machine->instructions;
+  const std::uint32_t base = name();
+  for (std::size_t i = 0; i < code_.size() && i < code.size(); ++i) {
+    if (code_[i].kind != Kind::compute) continue;
+    for (std::size_t k = 0; k < code[i].operand_count(); ++k) {
+      const machine::Operand& operand = code[i].operands[k];
+      if (code[i].form->operands[k].kind != machine::OperandKind::constant ||
+          operand.base != machine::zero_register)
+        continue;
+      const auto line = static_cast<std::uint32_t>(operand.value) / FrontEnd::constant_line_bytes;
+      const std::uint32_t number = base + (std::uint32_t{operand.number} << 20) + line;
+      code_[i].constant = operand.number == 0 ? number | FrontEnd::parameters
+                                              : std::max(1u, number & (FrontEnd::parameters - 1));
+    }
+  }
+}
+
 void Program::lay_out(const CodeLayout& layout, std::span<const std::uint64_t> addresses) {
-  // Functions lie apart from each other, the same in every run: at a line made of name and operations
-  // (FNV-1a), for modules may have functions of one name and the caches outlive launches. 0 stands for no
-  // line.
-  std::uint32_t base = 2166136261u;
-  for (const char c : function_->name) base = (base ^ static_cast<unsigned char>(c)) * 16777619u;
-  for (const InstInfo& info : code_) base = (base ^ static_cast<std::uint32_t>(info.inst->op)) * 16777619u;
-  base = (base >> 1) + 1;  // and the sum fits 32 bits, whatever addresses a trace has
+  // Functions lie apart from each other, the same in every run. The sum fits 32 bits, whatever addresses a
+  // trace has.
+  const std::uint32_t base = name();
   const auto line = [&](std::uint64_t address) {
     return base + static_cast<std::uint32_t>(layout.line(address) & 0x3fffffff);
   };
@@ -376,8 +400,10 @@ const Program* Programs::of(const ptx::Function& function) {
   auto program = std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_, *lowering_);
   if (source_ != nullptr) {
     const stream::trace::Code* const code = source_->code_of(function);
-    if (device_->instruction.caches)
+    if (device_->instruction.caches) {
       program->lay_out(CodeLayout(device_->instruction), addresses_of(function, code));
+      if (device_->instruction.constant_bytes != 0) program->number_constants();
+    }
     if (function.machine || (code != nullptr && !code->mnemonics.empty()))
       program->count_bank_conflicts(device_->sm);
   }

@@ -62,6 +62,8 @@ struct InstInfo {
   machine::PartialWait partial;    // for some of those that hold a counter
   std::uint16_t operand_read = 0;  // cycles until then
   std::uint16_t gap = 1;           // cycles from one to the next
+  // Of constants that it names as an operand (FrontEnd::operand); 0: none
+  std::uint32_t constant = 0;
   // Of the instruction cache: of its first machine instruction, and of the last in the buffer of a warp
   std::uint32_t line = 0;
   std::uint32_t reach = 0;    // that is there; 0: instructions need no cache
@@ -79,6 +81,8 @@ class Program {
           const PipeTable& pipes, const Lowering& lowering);
   // Of machine code: the cycles that reading operands from the same bank of registers costs each instruction.
   void count_bank_conflicts(const device::Device::Sm& sm);
+  // Of machine code: the lines of constants that instructions of fixed latency name as operands.
+  void number_constants();
   // Where its machine instructions lie: one after the other, or, of machine code, at addresses that are
   // known.
   void lay_out(const CodeLayout& layout, std::span<const std::uint64_t> addresses);
@@ -98,6 +102,7 @@ class Program {
   }
 
  private:
+  std::uint32_t name() const;
   void add_operand(const ptx::Operand& operand);
   void add_counters(const machine::Instruction& instruction, const PipeTable& pipes, InstInfo& info);
   void add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering);

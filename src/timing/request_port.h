@@ -1,6 +1,7 @@
 // The way of an SM's memory requests into the network, and how many of them are under way.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "memory/cache.h"
@@ -12,7 +13,10 @@ namespace simtlab::timing {
 
 class RequestPort {
  public:
-  RequestPort(SmContext& sm, Interconnect& network) : sm_(sm), network_(network) {}
+  RequestPort(SmContext& sm, Interconnect& network)
+      : sm_(sm),
+        network_(network),
+        backlog_(static_cast<Cycle>(std::llround(sm.config.device.interconnect.sm_backlog))) {}
 
   void begin() { stores_ = direct_sectors_ = 0; }
   std::vector<TimedRequest>& outbox() { return outbox_; }
@@ -21,8 +25,8 @@ class RequestPort {
   // then.
   bool full(Cycle now, Cycle& until) const {
     const Cycle free = network_.request_port_free(sm_.id);
-    if (free <= now + backlog) return false;
-    until = free - backlog;
+    if (free <= now + backlog_) return false;
+    until = free - backlog_;
     return true;
   }
 
@@ -53,7 +57,7 @@ class RequestPort {
   static constexpr std::uint32_t no_warp = ~std::uint32_t{0};
 
   // Stores, reductions and write-backs that L2 has not acknowledged.
-  bool takes_store() const { return stores_ < store_credits; }
+  bool takes_store() const { return stores_ < sm_.config.device.sm.stores_in_flight; }
   void add_store() { ++stores_; }
   void acknowledge_store() { --stores_; }
   std::uint32_t stores() const { return stores_; }
@@ -64,13 +68,9 @@ class RequestPort {
   std::uint32_t direct_sectors() const { return direct_sectors_; }
 
  private:
-  static constexpr Cycle backlog = 64;
-  // Stores of an SM that may be under way at once, of 128-byte lines. Estimated: it covers the latency times
-  // the write bandwidth of an SM.
-  static constexpr std::uint32_t store_credits = 256;
-
   SmContext& sm_;
   Interconnect& network_;
+  Cycle backlog_;
   std::vector<TimedRequest> outbox_;
   std::uint32_t stores_ = 0, direct_sectors_ = 0;
 };

@@ -32,8 +32,8 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       constants_(context_, warps_, scoreboard_, loads_, requests_),
       load_store_(context_,
                   {warps_, scoreboard_, ports_, loads_, requests_, policies_, sequencer_, as_written_.get()}),
-      instructions_(context_,
-                    {warps_, schedulers_, scoreboard_, ports_, sequencer_, shared_, constants_, load_store_}),
+      instructions_(context_, {warps_, schedulers_, scoreboard_, ports_, sequencer_, shared_, constants_,
+                               front_end_, load_store_}),
       issue_(context_, {warps_, schedulers_, ports_, accounts_, policies_, instructions_}) {}
 
 void Sm::begin(std::uint64_t epoch) {

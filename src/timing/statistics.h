@@ -23,7 +23,8 @@ struct SpaceCounters {
 // Lines of instructions (front_end.h). Prefetches are those of L0; L1's accesses include them.
 struct FetchCounters {
   void add(const FetchCounters& other);
-  std::uint64_t l0_accesses = 0, l0_misses = 0, l1_accesses = 0, l1_misses = 0, prefetches = 0;
+  std::uint64_t l0_accesses = 0, l0_misses = 0, l1_accesses = 0, l1_misses = 0, prefetches = 0,
+                operand_misses = 0;
 };
 
 struct SmCounters {

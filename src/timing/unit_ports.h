@@ -2,9 +2,9 @@
 // shuffles (mio), and double precision where the SM has one unit for it (sm.fp64_queue).
 //
 // An instruction takes its turn at the port when it issues, however far ahead that turn is: the port stands
-// for the queue in front of the unit as well. A queue holds about a dozen instructions. When the port is
-// booked further ahead than that, issue to the unit is throttled. Global memory has a second limit:
-// instructions that found no miss register, credit or room in the network.
+// for the queue in front of the unit as well. When it is booked further ahead than sm.unit_backlog, issue to
+// the unit is throttled. Global memory has a second limit (sm.held_accesses): instructions that found no miss
+// register, no room in the network, or too many stores under way.
 //
 // A device may say more of the way to the units: each scheduler has a queue of its own, of sm.memory_queue
 // instructions, which its address unit takes one by one (sm.address_interval) once their operands are read;
@@ -26,6 +26,8 @@ class UnitPorts {
   explicit UnitPorts(const device::Device& device)
       : turn_mask_(device.sm.issue_turns - 1),
         address_interval_(static_cast<Cycle>(std::llround(std::max(1.0, device.sm.address_interval)))),
+        unit_backlog_(static_cast<Cycle>(std::llround(device.sm.unit_backlog))),
+        held_accesses_(device.sm.held_accesses),
         special_interval_(memory::to_fixed(device.sm.special_interval)),
         mio_(device.l1_shares_data_path ? data_ : own_mio_),
         queues_(device.sm.memory_queue == 0 ? 0 : device.sm.schedulers),
@@ -91,9 +93,9 @@ class UnitPorts {
   // takes more would always be the same. So whoever used the unit last waits for the turns of the others.
   Cycle free_from(Pipe pipe, unsigned scheduler, Cycle now) const {
     if (pipe == Pipe::fp64) return std::max(now, fp64_queues_[scheduler].oldest());
-    if (pipe != Pipe::mio && lg_waiting_ >= lg_queue_depth) return never;
+    if (pipe != Pipe::mio && lg_waiting_ >= held_accesses_) return never;
     const Cycle booked = pipe == Pipe::mio ? mio_.free_at() : std::max(lg_.free_at(), data_.free_at());
-    const Cycle ahead = queue_ahead - (scheduler + 1 == last_user_ ? turn_mask_ : 0);
+    const Cycle ahead = unit_backlog_ - (scheduler + 1 == last_user_ ? turn_mask_ : 0);
     const Cycle room = queues_.empty() ? now : std::max(now, queues_[scheduler].oldest());
     return booked > room + ahead ? booked - ahead : room;
   }
@@ -102,9 +104,6 @@ class UnitPorts {
   }
 
  private:
-  static constexpr Cycle queue_ahead = 16;  // cycles of work in front of a unit: about a dozen instructions
-  static constexpr std::size_t lg_queue_depth = 8;
-
   // When the instructions of one scheduler leave its queue: a ring of the last ones.
   struct Queue {
     std::vector<Cycle> leaves;
@@ -129,7 +128,8 @@ class UnitPorts {
     return port.take(at, cost);
   }
 
-  Cycle turn_mask_, address_interval_;
+  Cycle turn_mask_, address_interval_, unit_backlog_;
+  std::size_t held_accesses_;
   FixedCycles special_interval_;
   memory::Port lg_, data_, own_mio_, arrivals_, specials_, fp64_;
   memory::Port& mio_;  // data_ or own_mio_

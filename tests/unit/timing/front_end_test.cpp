@@ -122,6 +122,34 @@ TEST(FrontEnd, WaysThatHaveNoWidthHoldNobodyUp) {
   EXPECT_EQ(front_end.fetch(1, 107, l2, c), l2 + static_cast<Cycle>(device.instruction.l1_latency));
 }
 
+TEST(FrontEnd, ConstantsOfOperandsComeFromL1OfTheInstructions) {
+  device::Device device = with_caches("v100");
+  device.instruction.constant_bytes = 2 * FrontEnd::constant_line_bytes;
+  FrontEnd front_end(device);
+  front_end.begin();
+  FetchCounters c;
+  const auto l1 = static_cast<Cycle>(device.instruction.l1_latency),
+             l2 = static_cast<Cycle>(device.l2.latency);
+  const std::uint32_t parameter = 7 | FrontEnd::parameters, number = 9;
+  EXPECT_EQ(front_end.operand(0, parameter, 100, c), 100 + l1) << "the launch has put it there";
+  EXPECT_EQ(front_end.operand(0, parameter, 110, c), 100 + l1) << "on its way";
+  EXPECT_EQ(front_end.operand(0, parameter, 500, c), 500u);
+  EXPECT_EQ(front_end.operand(1, parameter, 500, c), 500 + l1) << "another scheduler's";
+  EXPECT_EQ(c.operand_misses, 2u);
+  EXPECT_EQ(front_end.operand(0, number, 1000, c), 1000 + l2) << "of a bank of the module, the first time";
+  EXPECT_EQ(front_end.operand(1, number, 2000, c), 2000 + l1);
+  front_end.operand(0, number + 1, 3000, c);
+  EXPECT_EQ(front_end.operand(0, number, 4000, c), 4000u);
+  EXPECT_EQ(front_end.operand(0, parameter, 4000, c), 4000 + l1) << "two lines have room: the oldest left";
+  front_end.restart();
+  front_end.begin();
+  EXPECT_EQ(front_end.operand(0, number, 0, c), l1) << "a launch empties the scheduler's, not L1";
+  device.instruction.constant_bytes = 0;
+  FrontEnd without(device);
+  without.begin();
+  EXPECT_EQ(without.operand(0, parameter, 3, c), 3u);
+}
+
 std::string loop_of(unsigned instructions) {
   std::string text =
       ".visible .entry k(.param .u32 n) { .reg .f32 %f<33>; .reg .b32 %r<2>; .reg .pred %p1;\nld.param.u32 "
