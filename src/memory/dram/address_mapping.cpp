@@ -47,6 +47,7 @@ AddressMapping::AddressMapping(const device::Technology& technology, std::uint32
     if (i != channel_field) channel_bytes_ *= counts_[i];
   build_segments(parse_pattern(pattern, counts_, access_bytes_, where));
   build_hash(parse_hash(hash, hash_where));
+  build_places();
 }
 
 void AddressMapping::build_segments(const std::vector<Piece>& pieces) {
@@ -96,6 +97,18 @@ void AddressMapping::build_hash(const std::vector<HashTerm>& terms) {
   }
 }
 
+void AddressMapping::build_places() {
+  unsigned bits = 0;
+  for (const Masked& m : masked_) bits += static_cast<unsigned>(std::popcount(m.mask));
+  places_.resize((bits + group_bits - 1) / group_bits);
+  unsigned shift = 0;
+  for (auto& places : places_) {
+    for (std::uint64_t digit = 0; digit < places.size(); ++digit)
+      places[digit] = std::bit_cast<Words>(place_of((digit << shift) * access_bytes_));
+    shift += group_bits;
+  }
+}
+
 std::uint64_t AddressMapping::number(std::uint64_t address) const {
   return access_power_ ? address >> access_shift_ : address / access_bytes_;
 }
@@ -139,6 +152,19 @@ std::uint32_t AddressMapping::unhashed(std::uint32_t value, const Hash& hash, st
 }
 
 Place AddressMapping::decode_local(std::uint64_t local) const {
+  if (places_.empty()) return place_of(local);
+  std::uint64_t rest = number(local);
+  Words words{};
+  for (const auto& places : places_) {
+    const Words& part = places[rest % places.size()];
+    words[0] ^= part[0];
+    words[1] ^= part[1];
+    rest >>= group_bits;
+  }
+  return std::bit_cast<Place>(words);
+}
+
+Place AddressMapping::place_of(std::uint64_t local) const {
   Digits digits = digits_of(local);
   for (const Hash& hash : hash_) digits[hash.target] = hashed(digits[hash.target], hash, digits[hash.source]);
   const auto byte = [&](MapField field) {

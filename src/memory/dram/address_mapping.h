@@ -36,6 +36,7 @@ struct Place {
   std::uint8_t pseudo = 0, rank = 0, group = 0, bank = 0;
   bool operator==(const Place&) const = default;
 };
+static_assert(sizeof(Place) == 2 * sizeof(std::uint64_t), "two words, without gaps");
 
 struct ChannelAddress {
   std::uint32_t channel = 0;
@@ -91,6 +92,8 @@ class AddressMapping {
   void build_hash(const std::vector<HashTerm>& terms);
   std::uint64_t number(std::uint64_t address) const;  // of the access
   Digits digits_of(std::uint64_t local) const;        // before hashing
+  Place place_of(std::uint64_t local) const;          // decode_local(), digit by digit
+  void build_places();
   static std::uint32_t hashed(std::uint32_t value, const Hash& hash, std::uint32_t source);
   static std::uint32_t unhashed(std::uint32_t value, const Hash& hash, std::uint32_t source);
   Digits unhash(const Place& place) const;
@@ -109,6 +112,12 @@ class AddressMapping {
     std::uint8_t shift = 0, field = 0;
   };
   std::vector<Masked> masked_;  // empty: not all are powers of two
+  // Where all are, each bit of an access's number sets bits of its place whatever the others are: its place
+  // is the exclusive or of those of its groups of `group_bits`, which stand here from the least significant
+  // up.
+  using Words = std::array<std::uint64_t, 2>;  // a Place
+  static constexpr unsigned group_bits = 5;
+  std::vector<std::array<Words, 1u << group_bits>> places_;
   std::vector<Segment> local_;  // from the least significant digit up, without the channel's
   std::vector<Segment> split_;  // the same with them; digits of one address in one piece
   std::vector<Hash> hash_;      // of other targets than the channel, in the order of application
