@@ -457,10 +457,11 @@ bool Channel::tell_closed(BankIndex bank, Closing why, Cycle now) {
 void Channel::start_upkeep(Cycle now) {
   LossMeter& loss = counters_.loss();
   for (const std::uint32_t rank : upkeep_.tick(now)) {
-    const BankIndex first = rank * shape().rank_banks();
-    for (BankIndex b = first; b < first + shape().rank_banks(); ++b)
+    const Upkeep::Banks banks = upkeep_.ticked(rank);
+    for (BankIndex b = banks.first; b < banks.end; ++b)
       if (upkeep_.held(b)) loss.held_for_refresh(b, now);
-    choose_rank(rank);
+    if (!steady_) choose_rank(rank);
+    for (BankIndex b = banks.first; steady_ && b < banks.end; ++b) choose(b);
   }
   if (controller_.upkeep.blocks_channel && upkeep_.busy()) {
     for (BankIndex b = 0; b < shape().all_banks(); ++b) loss.held_for_refresh(b, now);
@@ -490,7 +491,11 @@ void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
   after_command();
   candidates_.limits_changed();
   upkeep_.invalidate();
-  choose_rank(rank);
+  const bool one = command == Command::pre || (command == Command::refpb && upkeep_.refreshes_one());
+  if (one && steady_)
+    choose(bank);
+  else
+    choose_rank(rank);
   if (all) choose_loaded();
   if (!changes || !controller_.upkeep.blocks_channel || upkeep_.busy()) return;
   // The channel is free again; for other ranks the refresh ends here.

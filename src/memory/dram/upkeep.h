@@ -57,7 +57,17 @@ class Upkeep {
   // Requests may not use the bank now (an active one excepted while a refresh waits).
   bool held(BankIndex bank) const { return (waiting_ | sleeping_) != 0 && held_back(bank); }
   bool busy() const { return waiting_ != 0; }  // some rank waits for a command
-
+  // The banks of a rank that may be held or free after tick().
+  struct Banks {
+    BankIndex first, end;
+  };
+  Banks ticked(std::uint32_t rank) const {
+    const BankIndex first = rank * shape_.rank_banks();
+    if (!refreshes_one() || ranks_[rank].state != State::awake) return {first, first + shape_.rank_banks()};
+    return {first + ranks_[rank].target, first + ranks_[rank].target + 1};
+  }
+  // A refresh holds one bank and lets the others go on.
+  bool refreshes_one() const { return kind_ == device::Refresh::per_bank && !settings_.blocks_channel; }
   RankActivity activity(std::uint32_t rank, Cycle end) const;
   // Clocks after which a channel without requests does the same again; never: it refreshes nothing.
   Cycle period() const {
