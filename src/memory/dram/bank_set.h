@@ -29,6 +29,16 @@ class BankSet {
       for (std::uint64_t bits = bits_[w]; bits != 0; bits &= bits - 1)
         visit(w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
   }
+  // Those from `first` on, of `count` banks.
+  template <class Visit>
+  void each_in(BankIndex first, std::uint32_t count, Visit&& visit) const {
+    for (std::uint32_t end = first + count, from = first; from < end; from = (from / 64 + 1) * 64) {
+      std::uint64_t bits = bits_[from / 64] >> (from % 64) << (from % 64);
+      if (end - from / 64 * 64 < 64) bits &= (std::uint64_t{1} << (end % 64)) - 1;
+      for (; bits != 0; bits &= bits - 1)
+        visit(from / 64 * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+  }
 
  private:
   std::uint32_t words_;  // before the bits, of which the first are the ones that are used

@@ -20,6 +20,7 @@ class Candidates {
     Slot slot = no_slot;
     bool write = false;
     std::uint64_t key = key_none;
+    bool writes() const { return slot != no_slot && write; }
   };
   struct Row {
     Slot slot = no_slot;  // no_slot with key_page is the page policy's
@@ -44,8 +45,10 @@ class Candidates {
     return columns_[bank].slot != slot || columns_[bank].key != key;
   }
   void set_column(BankIndex bank, const Column& column, Floors floors) {
+    writes_ += std::uint32_t{column.writes()} - std::uint32_t{columns_[bank].writes()};
     columns_[bank] = column;
-    assign_column(bank, floors);
+    column_set_.assign(bank, column.slot != no_slot, column.key);
+    column_set_.offer(order_, bank, timing_.column(bank, column.write), floors.column);
   }
   void set_row(BankIndex bank, const Row& row, Floors floors);
   // What the two would be told for a scheduler whose choice stays with the request, after its row was closed
@@ -69,7 +72,9 @@ class Candidates {
   // A command of the bank was issued; the bus is taken until the cycles in `free`.
   void column_issued(BankIndex bank) {
     order_.issued(bank);
-    column_set_.invalidate();  // limits of column commands have changed
+    // Limits of column commands have changed, of all ranks on the data bus.
+    const std::uint32_t ranks = timing_.shape().ranks;
+    column_set_.invalidate(ranks == 1 ? timing_.rank_of(bank) : timing_.rank_of(bank) / ranks * ranks, ranks);
   }
   void row_issued(BankIndex bank) { order_.issued(bank); }
   void activation_issued() { activation_set_.invalidate(); }  // limits of activations have changed
@@ -80,7 +85,7 @@ class Candidates {
 
  private:
   void keep_oldest();
-  Cycle column_ready(BankIndex bank) const { return timing_.column(bank, columns_[bank].write); }
+  void refresh_columns(Cycle floor);
   Cycle precharge_ready(BankIndex bank) const {
     return later(timing_.precharge(bank), rows_[bank].not_before);
   }
@@ -92,14 +97,11 @@ class Candidates {
     precharge_set_.assign(bank, candidate, rows_[bank].key);
     precharge_set_.offer(order_, bank, precharge_ready(bank), floors.row);
   }
-  void assign_column(BankIndex bank, Floors floors) {
-    column_set_.assign(bank, columns_[bank].slot != no_slot, columns_[bank].key);
-    column_set_.offer(order_, bank, column_ready(bank), floors.column);
-  }
 
   const TimingState& timing_;
   PickOrder order_;
   std::vector<Column> columns_;  // by bank
+  std::uint32_t writes_ = 0;     // of them
   std::vector<Row> rows_;
   CandidateSet column_set_, activation_set_, precharge_set_;
 };
@@ -136,7 +138,7 @@ inline void Candidates::bus_taken(Floors free) {
 }
 
 inline void Candidates::refresh(Floors floors) {
-  column_set_.refresh(order_, floors.column, [this](BankIndex bank) { return column_ready(bank); });
+  if (column_set_.stale()) refresh_columns(floors.column);
   activation_set_.refresh(order_, floors.row, [this](BankIndex bank) { return timing_.activate(bank); });
   precharge_set_.refresh(order_, floors.row, [this](BankIndex bank) { return precharge_ready(bank); });
   if (order_.strict()) keep_oldest();

@@ -79,6 +79,7 @@ class TimingState {
     return later(column_[write][bank], group_column_[write][group_of(bank)]);
   }
   Cycle column_bank(BankIndex bank, bool write) const { return column_[write][bank]; }  // tRCD alone
+  Cycle column_group(std::uint32_t group, bool write) const { return group_column_[write][group]; }
   // The same for any command; for those of a rank the bank is any of the rank. prea and ref ask all of its
   // banks.
   Cycle earliest(Command command, BankIndex bank) const;
