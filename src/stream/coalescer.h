@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,11 @@ inline constexpr unsigned sectors_per_line = line_bytes / sector_bytes;
 // instruction.
 constexpr unsigned count_sectors(std::uint8_t sectors) {
   return static_cast<unsigned>(0x4332'3221'3221'2110ull >> (4 * (sectors & 15u))) & 7u;
+}
+
+// Lanes in a mask; nearly always it is all of them, which needs no such call.
+constexpr unsigned count_lanes(std::uint32_t mask) {
+  return mask == ~std::uint32_t{0} ? lanes : static_cast<unsigned>(std::popcount(mask));
 }
 
 // All accesses of one warp instruction that fall in one line.

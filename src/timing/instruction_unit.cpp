@@ -77,7 +77,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
   }
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~warp_bit(local);
   queued_ = UnitPorts::has_port(info.pipe) ? parts_.ports.enter(scheduler.index, info.operand_read, now) : 0;
-  if (info.controlled) [[unlikely]] {
+  if (info.controlled) {
     if (info.read_counter != no_counter)
       parts_.scoreboard.hold(number, info.read_counter,
                              entry(now + queued_ + info.operand_read, Stall::short_scoreboard));
@@ -245,8 +245,7 @@ void InstructionUnit::control(std::uint32_t number, const InstInfo& info, Cycle 
 // An instruction that issues has been fetched. The scheduler can have fetched ahead what the buffers of its
 // warps hold.
 void InstructionUnit::fetch(WarpScheduler& scheduler, Cycle now) {
-  const auto warps = static_cast<unsigned>(std::popcount(scheduler.resident));
-  const FixedCycles ahead = fetch_cost_ * buffer_ * warps, from = now << memory::fixed_bits;
+  const FixedCycles ahead = fetch_cost_ * buffer_ * scheduler.warps, from = now << memory::fixed_bits;
   scheduler.closed.fetched = std::max(scheduler.closed.fetched, from - std::min(from, ahead)) + fetch_cost_;
   scheduler.gated = scheduler.gated || behind_with_fetching(scheduler, now);
 }

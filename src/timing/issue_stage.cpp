@@ -21,18 +21,14 @@ void IssueStage::begin() {
   parts_.policies.begin();
 }
 
-Cycle IssueStage::next_try() const {
-  Cycle next = never;
-  for (const WarpScheduler& scheduler : parts_.schedulers) next = std::min(next, scheduler.next_try);
-  return next;
-}
-
 void IssueStage::run(Cycle now) {
-  const std::size_t first = parts_.ports.first_scheduler();
-  for (std::size_t i = first; i < parts_.schedulers.size(); ++i)
-    if (parts_.schedulers[i].next_try <= now) evaluate(parts_.schedulers[i], now);
-  for (std::size_t i = 0; i < first; ++i)
-    if (parts_.schedulers[i].next_try <= now) evaluate(parts_.schedulers[i], now);
+  WarpScheduler* const schedulers = parts_.schedulers.data();
+  WarpScheduler* const first = schedulers + parts_.ports.first_scheduler();
+  WarpScheduler* const end = schedulers + parts_.schedulers.size();
+  for (WarpScheduler* scheduler = first; scheduler != end; ++scheduler)
+    if (scheduler->next_try <= now) evaluate(*scheduler, now);
+  for (WarpScheduler* scheduler = schedulers; scheduler != first; ++scheduler)
+    if (scheduler->next_try <= now) evaluate(*scheduler, now);
 }
 
 void IssueStage::try_all(Cycle now) {
@@ -78,6 +74,7 @@ void IssueStage::evaluate(WarpScheduler& scheduler, Cycle now) {
 // Pipelines of the scheduler itself, and units that all schedulers share.
 inline IssueStage::Throttle IssueStage::throttled(WarpScheduler& scheduler, Cycle now) const {
   Throttle throttle;
+  if (scheduler.ready == 0) return throttle;
   for (std::uint32_t pipes = scheduler.busy_pipes; pipes != 0; pipes &= pipes - 1) {
     const auto pipe = static_cast<unsigned>(std::countr_zero(pipes));
     const Cycle free = scheduler.pipe_free[pipe] >> memory::fixed_bits;
@@ -88,15 +85,18 @@ inline IssueStage::Throttle IssueStage::throttled(WarpScheduler& scheduler, Cycl
       throttle.until = std::min(throttle.until, free - turn_mask_);
     }
   }
-  for (const Pipe pipe : {Pipe::mio, Pipe::lg, Pipe::tex, Pipe::fp64}) {
-    if (!parts_.ports.serves(pipe)) continue;
+  const auto ask = [&](Pipe pipe) __attribute__((always_inline)) {
     const WarpMask wanting = scheduler.next_pipe[static_cast<std::size_t>(pipe)] & scheduler.ready;
-    if (wanting == 0) continue;
+    if (wanting == 0 || !parts_.ports.serves(pipe)) return;
     const Cycle free = parts_.ports.free_from(pipe, scheduler.index, now);
-    if (free <= now) continue;
+    if (free <= now) return;
     throttle.warps |= wanting;
     throttle.until = std::min(throttle.until, free);
-  }
+  };
+  ask(Pipe::mio);
+  ask(Pipe::lg);
+  ask(Pipe::tex);
+  ask(Pipe::fp64);
   return throttle;
 }
 

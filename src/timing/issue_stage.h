@@ -39,8 +39,12 @@ class IssueStage {
   };
   IssueStage(SmContext& sm, const Parts& parts);
 
-  void begin();            // no warp is there
-  Cycle next_try() const;  // when a scheduler has to be evaluated
+  void begin();             // no warp is there
+  Cycle next_try() const {  // when a scheduler has to be evaluated
+    Cycle next = never;
+    for (const WarpScheduler& scheduler : parts_.schedulers) next = std::min(next, scheduler.next_try);
+    return next;
+  }
   void run(Cycle now);
   void try_all(Cycle now);                               // something has changed for all of them
   void charge(Cycle now);                                // slots until `now`

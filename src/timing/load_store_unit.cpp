@@ -66,7 +66,7 @@ LoadStoreUnit::Turn LoadStoreUnit::turn_of(const InstInfo& info, const stream::S
   }
   turn.tags = std::max(FixedCycles{tag_banks_.cycles(sm_.segments)} << memory::fixed_bits, info.sm_cost);
   if (info.op_class == OpClass::atomic) return turn;
-  const auto bytes = static_cast<unsigned>(std::popcount(step.mask)) * unsigned{step.bytes};
+  const auto bytes = stream::count_lanes(step.mask) * unsigned{step.bytes};
   static constexpr stream::Banks banks{32, 4};
   const bool packed = parts_.as_written != nullptr || step.space == Space::local;
   const unsigned wavefronts = packed || sm_.segments.count == 1
@@ -78,7 +78,7 @@ LoadStoreUnit::Turn LoadStoreUnit::turn_of(const InstInfo& info, const stream::S
 
 void LoadStoreUnit::count(const Warp& warp, const InstInfo& info, const stream::Step& step) {
   const bool local = step.space == Space::local;
-  const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
+  const unsigned lanes = stream::count_lanes(step.mask);
   const SpaceCounters one{1, sm_.segments.sector_count(), std::uint64_t{step.bytes} * lanes};
   SmCounters& counters = *sm_.counters;
   if (sm_.observer != nullptr) sm_.observer->requested(static_cast<unsigned>(one.sectors));

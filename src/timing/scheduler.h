@@ -61,6 +61,7 @@ struct WarpScheduler {
   Closed closed;
   Cycle next_try = never;  // evaluate again at this cycle
   std::uint8_t index = 0;  // in the SM
+  std::uint8_t warps = 0;  // in `resident`
   std::uint8_t last = 0;   // the warp that issued last
   std::uint8_t conflicts =
       0;                   // of the registers of what issued last: cycles of `dispatch` before the next issue

@@ -36,6 +36,7 @@ void Sequencer::start_block(std::uint32_t number, Cycle now) {
             .life = (warp.life + 1) % StoreTag::lives};
     WarpScheduler& scheduler = scheduler_of(warp);
     scheduler.resident |= warp_bit(warp.local);
+    ++scheduler.warps;
     scheduler.age[warp.local] = started_warps_++;
     advance(slot.first_warp + i, now + ((i * warp_interval_) >> memory::fixed_bits), Stall::dispatch);
     scheduler.try_at(
@@ -218,6 +219,7 @@ void Sequencer::end_warp(std::uint32_t number, Cycle now) {
   warp.state = WarpState::empty;
   resume(warp);
   scheduler.resident &= ~warp_bit(warp.local);
+  --scheduler.warps;
   scheduler.try_at(now);
   Tenant& tenant = *warp.tenant;
   tenant.count_residency(now);

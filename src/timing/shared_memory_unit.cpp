@@ -23,7 +23,7 @@ void SharedMemoryUnit::access(std::uint32_t number, const InstInfo& info, const 
   counters.shared_passes += passes;
   counters.shared_conflicts += conflicts;
   if (sm_.observer != nullptr) sm_.observer->shared(passes, conflicts);
-  counters.shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
+  counters.shared_bytes += std::uint64_t{step.bytes} * stream::count_lanes(step.mask);
   // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
   const FixedCycles pass = sm_.config.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
   const FixedCycles busy = std::max(passes * pass, sm_.config.pipes.shared_interval);

@@ -116,10 +116,11 @@ void Sm::run(Cycle end) {
   context_.quantum_end = end;
   blocks_.begin_quantum();
   expect_warps(end);
+  const auto& inbox = network_.inbox(context_.id);
   for (Cycle now = next_event(); now < end; now = next_event()) {
     context_.now = now;
-    deliver(now);
-    sequencer_.end_drained(now);
+    if (context_.observer != nullptr || (!inbox.empty() && inbox.front().at <= now)) deliver(now);
+    if (sequencer_.next_drained() <= now) sequencer_.end_drained(now);
     while (blocks_.next_start() <= now) sequencer_.start_block(blocks_.pop_start(), now);
     if (load_store_.next_retry() <= now && load_store_.retry(now)) issue_.try_all(now);
     issue_.run(now);

@@ -1,7 +1,6 @@
 // What the units of one SM have in common: who they are, what time it is, and for which launch they work.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <memory>
 
@@ -46,7 +45,7 @@ struct SmContext {
 
   // An instruction happens, be it issued or folded into others.
   void count(const InstInfo& info, const stream::Step& step) {
-    const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
+    const unsigned lanes = stream::count_lanes(step.mask);
     const auto c = static_cast<std::size_t>(info.op_class);
     ++counters->warp_instructions;
     counters->thread_instructions += lanes;
