@@ -31,9 +31,11 @@ class Group {
   // Nearly always each bank sees one word: then one pass does.
   unsigned passes(const std::uint64_t* offsets, std::uint32_t lanes, unsigned bytes) const {
     std::array<std::uint64_t, max_banks> first;
-    std::uint64_t seen = 0, conflict = 0;
+    std::uint64_t seen = 0, conflict = 0, previous = ~std::uint64_t{0};
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
       const std::uint64_t offset = offsets[std::countr_zero(rest)];
+      if (offset == previous) continue;  // the words are those of the lane before
+      previous = offset;
       const std::uint64_t last = (offset + bytes - 1) >> word_shift_;
       for (std::uint64_t word = offset >> word_shift_; word <= last; ++word) {
         const std::uint64_t bank = word & bank_mask_;
@@ -86,6 +88,12 @@ bool conflict_free(const std::uint64_t* offsets, std::uint32_t mask, unsigned by
   return step == 0 || same == 0;
 }
 
+bool all_equal(const std::uint64_t* offsets) {
+  std::uint64_t same = 0;
+  for (unsigned lane = 1; lane < warp_lanes; ++lane) same |= offsets[lane] ^ offsets[0];
+  return same == 0;
+}
+
 // Whether active lanes that are `apart` (1 or 2) from each other in a block of twice as many ask for the
 // same.
 bool equal_pairs(const std::uint64_t* offsets, std::uint32_t mask, unsigned apart) {
@@ -122,6 +130,8 @@ unsigned shared_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigne
 unsigned shared_load_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes,
                             const Banks& banks) {
   const unsigned width = 2 * lanes_per_group(bytes, banks);
+  if (banks.pairs && width <= warp_lanes && mask == 0xffffffffu && all_equal(offsets))
+    return (warp_lanes + width - 1) / width;
   if (!banks.pairs || width > warp_lanes ||
       (!equal_pairs(offsets, mask, 1) && !equal_pairs(offsets, mask, 2)))
     return shared_passes(offsets, mask, bytes, banks);
