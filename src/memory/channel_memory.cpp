@@ -195,6 +195,7 @@ void ChannelMemory::give_place(std::uint32_t partition) {
 }
 
 void ChannelMemory::admit_waiting(Cycle now) {
+  for (const std::uint32_t number : waiting_) expect(queues_[number].queue.front());
   std::size_t kept = 0;
   for (const std::uint32_t number : waiting_) {
     if (admit(number, now))
@@ -219,6 +220,7 @@ void ChannelMemory::advance(Cycle now, std::vector<MemoryDone>& done) {
     completions_.clear();
     channels_->advance(end, completions_);
     end_ = end;
+    for (const dram::Completion& completion : completions_) expect(static_cast<Index>(completion.tag));
     for (const dram::Completion& completion : completions_) complete(completion, now);
   }
   const auto take = [&] {

@@ -114,14 +114,19 @@ void MemorySystem::push(const TimedRequest& timed) {
 
 Cycle MemorySystem::next_event() const { return std::min(events_.next_time(), dram_->next_event()); }
 
+template <class T>
+[[gnu::always_inline]] inline void MemorySystem::prefetch(const T& item) {
+  const auto* const first = reinterpret_cast<const std::byte*>(&item);
+  for (std::size_t at = 0; at < sizeof(T); at += 64) __builtin_prefetch(first + at, 1);
+}
+
 // What the events until `end` will look at is fetched side by side into the host's cache.
 void MemorySystem::expect(Cycle end) {
   coming_.clear();
   dram_->coming(end, coming_);
   events_.each_before(end, [&](const Event& event) {
     if (event.what == What::cross) return;
-    const auto* const pending = reinterpret_cast<const std::byte*>(&pending_[event.request]);
-    for (std::size_t at = 0; at < sizeof(Pending); at += 64) __builtin_prefetch(pending + at, 1);
+    prefetch(pending_[event.request]);
   });
   const auto line_of = [](std::uint64_t tag) { return tag & ((std::uint64_t{1} << slice_shift) - 1); };
   for (const std::uint64_t tag : coming_) {
@@ -138,6 +143,10 @@ void MemorySystem::expect(Cycle end) {
     slice.mshr.expect(pending.place.slice_line);
   });
   for (const std::uint64_t tag : coming_) slices_[tag >> slice_shift].mshr.expect_entry(line_of(tag));
+  for (const std::uint64_t tag : coming_) slices_[tag >> slice_shift].mshr.expect_waiter(line_of(tag));
+  for (const std::uint64_t tag : coming_)
+    slices_[tag >> slice_shift].mshr.each_waiter(
+        line_of(tag), [&](std::uint64_t waiter) { prefetch(pending_[static_cast<Index>(waiter)]); });
 }
 
 void MemorySystem::advance(Cycle end) {

@@ -127,6 +127,8 @@ class MemorySystem {
   void dram_done(Cycle now, const memory::MemoryDone& done);
   void retry(Cycle now, std::uint32_t number);
   void expect(Cycle end);
+  template <class T>
+  static void prefetch(const T& item);
   void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
 
   Latencies latencies_;

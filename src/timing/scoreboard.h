@@ -55,11 +55,15 @@ class Scoreboard {
   }
   // The same when the data of a load has come.
   void arrive(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value) {
-    if (info.controlled) [[unlikely]]
-      return lower(warp, program, info, value);
+    if (info.controlled) return lower(warp, program, info, value);
     set_destinations(warp, program, info, value);
   }
-  [[gnu::always_inline]] void expect(std::uint32_t warp) const { __builtin_prefetch(of(warp), 1); }
+  [[gnu::always_inline]] void expect(std::uint32_t warp) const {
+    __builtin_prefetch(of(warp), 1);
+    const Pending* const first = &pending_[std::size_t{warp} * control_counters];
+    __builtin_prefetch(first, 1);
+    __builtin_prefetch(first + control_counters - 1, 1);
+  }
   // One counter alone: operands have been read by the cycle in `value`.
   void hold(std::uint32_t warp, unsigned counter, std::uint64_t value) {
     std::uint64_t& entry = of(warp)[counter];

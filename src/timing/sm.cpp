@@ -155,6 +155,7 @@ void Sm::expect_replies(Cycle end) {
 
 void Sm::expect_warps(Cycle end) {
   const auto stride = static_cast<std::uint32_t>(schedulers_.size());
+  for (const WarpScheduler& scheduler : schedulers_) scheduler.wake_ups.expect();
   expect_replies(end);
   for (const WarpScheduler& scheduler : schedulers_)
     for (WarpMask rest = scheduler.ready | scheduler.wake_ups.soon(); rest != 0; rest &= rest - 1)

@@ -65,6 +65,11 @@ class WakeUps {
     return next;
   }
   Cycle time() const { return time_; }
+  // A hint that warps are added and collected soon.
+  [[gnu::always_inline]] void expect() const {
+    for (const WarpMask* slot = ring_.data(); slot < ring_.data() + ring_size; slot += 64 / sizeof(WarpMask))
+      __builtin_prefetch(slot, 1);
+  }
   // The warps that become ready within the next 64 cycles.
   WarpMask soon() const {
     WarpMask warps = 0;

@@ -60,6 +60,10 @@ class Candidates {
   void refresh(Floors floors);
   Cycle next_column() const { return column_set_.pick().at; }
   Cycle next_row() const { return std::min(activation_set_.pick().at, precharge_set_.pick().at); }
+  // The column command that goes next, or the activation if there is none.
+  const Pick& next_pick() const {
+    return column_set_.pick().at != never ? column_set_.pick() : activation_set_.pick();
+  }
   // Which command goes at `now`, and its bank and key: of a bank that rotates a row command goes before a
   // column command.
   struct First {

@@ -96,6 +96,7 @@ class Channel {
   Cycle next_action();
   Cycle next_request();
   void update_next_event();
+  void expect_next() const;
   void step(Cycle now);
 
   // Commands.

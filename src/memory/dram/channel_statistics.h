@@ -43,6 +43,10 @@ class ChannelCounters {
   BusTime bus_time(std::uint32_t pseudo, Cycle end) const {
     return loss_.report(pseudo, end, pending_[pseudo] != 0);
   }
+  [[gnu::always_inline]] void expect(BankIndex bank) const {
+    __builtin_prefetch(&banks_[bank], 1);
+    loss_.expect(bank);
+  }
   // Commands of requests of a rank.
   void add_commands(std::uint32_t rank, RankActivity& activity) const;
 

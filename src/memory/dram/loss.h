@@ -55,6 +55,7 @@ class LossMeter {
  public:
   explicit LossMeter(std::shared_ptr<const TimingRules> rules);
 
+  [[gnu::always_inline]] void expect(BankIndex bank) const { __builtin_prefetch(&banks_[bank], 1); }
   // A bank is closed to requests from `from` on because of a refresh, or of power-down; until it is over.
   void held_for_refresh(BankIndex bank, Cycle from) { banks_[bank].refresh_from = from; }
   void refreshed(BankIndex bank, Cycle until) { banks_[bank].refresh_until = until; }

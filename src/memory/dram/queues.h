@@ -78,6 +78,10 @@ class Queues {
   // A hint that the request is served soon. Always inline: g++ takes a function that only prefetches for one
   // without effect.
   [[gnu::always_inline]] void expect(Slot slot) const { __builtin_prefetch(&pool_[slot], 1); }
+  [[gnu::always_inline]] void expect(Slot slot, BankIndex bank, bool write) const {
+    expect(slot);
+    __builtin_prefetch(banks_[bank].list[write].data(), 1);
+  }
   const Request& operator[](Slot slot) const { return pool_[slot]; }
   BankQueue& bank(BankIndex b) { return banks_[b]; }
   const BankQueue& bank(BankIndex b) const { return banks_[b]; }
