@@ -249,6 +249,7 @@ void wait(Block::Impl& b, Warp& w, Split split, std::uint32_t before) {
 // The lanes will meet at the barrier.
 void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
   Splits::View& view = w.splits->barriers[barrier];
+  w.splits->used |= 1u << barrier;
   if (lanes == ~0u)
     view.fill(lanes);
   else
@@ -302,6 +303,7 @@ void read_barrier(Warp& w, const XInst& x, const machine::Action& a, std::uint32
 }
 
 void write_barrier(Warp& w, const XInst& x, unsigned barrier, std::uint32_t lanes) {
+  w.splits->used |= 1u << barrier;
   for_lanes(lanes, [&](unsigned lane) { w.splits->barriers[barrier][lane] = w.ctx.row32(x.src[0])[lane]; });
   ++w.pc;
   check_meeting(w, barrier);
@@ -313,6 +315,7 @@ void meet_mask(Block::Impl& b, Warp& w, const XInst& x, const machine::Action& a
   const std::uint32_t* const masks = w.ctx.row32(x.src[0]);
   if (a.meeting == Meeting::collective)
     for_lanes(lanes, [&](unsigned lane) {
+      s.used |= Splits::used_returns;
       s.returns[lane] = index_of(b, w, x, static_cast<std::uint64_t>(a.target), lane);
     });
   const std::uint32_t at = w.pc, all = w.active;

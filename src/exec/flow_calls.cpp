@@ -83,6 +83,7 @@ void flow_parts::enter_call(Block::Impl& b, Warp& w, const XInst& x, unsigned us
           fmt::format("Stack overflow: {} of {} is in {} calls",
                       thread_name(b, w.ctx.warp, lowest_lane(lanes)), kernel_name(b, *x.inst), Calls::most),
           "give the recursion an end: no GPU has room for so many");
+  s.used |= Splits::used_calls | 1u << return_barrier;
   s.calls.enter(s.barriers, lanes, used, back);
 }
 

@@ -23,6 +23,8 @@ bool LateArrivals::empty() const {
 }
 
 void LateArrivals::clear() {
+  if (!used_) return;  // as nearly always when a block starts
+  used_ = false;
   for (auto& waiting : warps_) waiting.clear();
 }
 

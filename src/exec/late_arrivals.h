@@ -15,7 +15,10 @@ class LateArrivals {
  public:
   explicit LateArrivals(std::size_t warps) : warps_(warps) {}
   // An instruction of a warp, and the arrivals of its lanes.
-  void next(unsigned warp) { warps_[warp].emplace_back(); }
+  void next(unsigned warp) {
+    used_ = true;
+    warps_[warp].emplace_back();
+  }
   void add(unsigned warp, std::uint64_t host, ApplyArrival apply, std::uint64_t b) {
     warps_[warp].back().push_back({host, apply, b});
   }
@@ -31,6 +34,7 @@ class LateArrivals {
     std::uint64_t b = 0;
   };
   std::vector<std::deque<std::vector<Arrival>>> warps_;
+  bool used_ = false;  // since clear()
 };
 
 }  // namespace simtlab::exec

@@ -47,12 +47,16 @@ struct Split {
 
 struct Splits {
   using View = LaneSets;
-  alignas(64) std::array<View, convergence_barriers> barriers{};  // the set in each lane's view
-  View returns{};                                                 // where a lane goes on behind ENDCOLLECTIVE
-  std::array<Split, 32> others{};                                 // beside the running one
-  std::uint32_t count = 0;
+  // Before all else, in the one line that a warp without divergence needs
+  alignas(64) std::uint32_t count = 0;
   std::uint32_t alive = 0;  // lanes that have not exited
   std::uint32_t turns = 0;  // since lanes began to wait at a convergence barrier
+  // Since clear(): convergence barriers that a lane's view has had a set of; and below
+  std::uint32_t used = ~0u;
+  static constexpr std::uint32_t used_returns = 1u << convergence_barriers, used_calls = used_returns << 1;
+  std::array<Split, 32> others{};                                 // beside the running one
+  alignas(64) std::array<View, convergence_barriers> barriers{};  // the set in each lane's view
+  View returns{};                                                 // where a lane goes on behind ENDCOLLECTIVE
   Calls calls;
 
   bool same_place(const Splits& other) const {
@@ -60,11 +64,13 @@ struct Splits {
            barriers == other.barriers && calls == other.calls &&
            std::equal(others.begin(), others.begin() + count, other.others.begin());
   }
+  // Warps start often, and most of them have used little of it.
   void clear(std::uint32_t lanes) {
-    barriers = {};
-    returns.fill(no_return);
-    calls.clear();
-    count = turns = 0;
+    for (unsigned i = 0; used != 0 && i < convergence_barriers; ++i)
+      if ((used >> i & 1) != 0) barriers[i] = {};
+    if ((used & used_returns) != 0) returns.fill(no_return);
+    if ((used & used_calls) != 0) calls.clear();
+    count = turns = used = 0;
     alive = lanes;
   }
 };
