@@ -370,7 +370,10 @@ void Programs::begin(const ptx::Function& entry, const PipeTable& pipes, const L
   rows_ = std::max(entry.total_reg_rows, entry.reg_rows);
   predicates_ = std::max(entry.total_preds, entry.pred_count);
   SIMTLAB_ASSERT(rows_ + predicates_ + 1 < 0xffff, "a kernel has at most 65534 registers");
-  slots_ = rows_ + predicates_ + 2;
+  // Machine code that says what it waits for has no entries for registers (add_counters()).
+  controlled_ = entry.machine && !entry.machine->instructions.empty() &&
+                machine::has_control(entry.machine->instructions.front().generation);
+  slots_ = controlled_ ? control_counters : rows_ + predicates_ + 2;
   source_ = nullptr;
 }
 
@@ -407,6 +410,7 @@ const Program* Programs::of(const ptx::Function& function) {
     if (function.machine || (code != nullptr && !code->mnemonics.empty()))
       program->count_bank_conflicts(device_->sm);
   }
+  SIMTLAB_ASSERT(!controlled_ || function.machine, "machine code calls nothing else");
   programs_.push_back(std::move(program));
   return programs_.back().get();
 }

@@ -132,6 +132,7 @@ class Programs {
   const stream::WarpSource* source_ = nullptr;  // null: neither caches nor banks
   const device::Device* device_ = nullptr;
   std::uint32_t rows_ = 0, predicates_ = 0, slots_ = 0;
+  bool controlled_ = false;  // machine code with control information
   std::vector<std::unique_ptr<Program>> programs_;
   std::mutex mutex_;  // SMs run side by side
 };
