@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
+#include "assembler/number_wishes.h"
 #include "assembler/parity.h"
 #include "assembler/schedule.h"
+#include "machine/bundles.h"
 
 namespace simtlab::assembler {
 namespace {
@@ -33,6 +36,7 @@ class Numbering {
 
  private:
   static constexpr std::uint32_t fits = 0xffffffffu;
+  static constexpr std::uint16_t no_number = 0xffff;
   using Key = bool (*)(const Item&, const Item&);
 
   std::uint32_t most_alive() const;
@@ -44,26 +48,40 @@ class Numbering {
   void take(const Item& item, unsigned number);
   bool improve(Order order, std::uint32_t most, Choice choice, unsigned tries);
   bool keep();
+  bool is_small() const;
   std::uint32_t roomy() const;
   void spread(const Order& by_begin);
   Numbers liked(const Item& item, const Numbers& free) const;
+  Numbers apart(const Item& item, const Numbers& free) const;
+  Numbers in_place(const Item& item, const Numbers& free) const;
+  Numbers wanted(const Item& item, const Numbers& free) const;
+  void hold(const Item& item, unsigned number);
+  void hold_pair(const Item& item, unsigned number);
+  Numbers settled(const Item& item, const Numbers& free, bool own) const;
 
   const Program& program_;
   const Liveness& liveness_;
   const NumberLimits& limits_;
   std::vector<Item> items_;
   Occupied occupied_;
+  std::optional<Occupied> late_;  // in twice as many gaps: which number should rather not be written there
   std::vector<std::uint8_t> bases_, best_;  // of an item
   Order order_, best_order_;                // that has led to them
   Choice choice_ = Choice::lowest, best_choice_ = Choice::lowest;
   std::uint32_t used_ = 0, best_used_ = 0;  // numbers below it
   std::vector<Parity> parities_;            // of a register; empty: they do not matter yet
+  std::optional<NumberWishes> wishes_;      // not there: they do not matter yet
+  std::vector<std::uint16_t> number_of_;    // of a register; no_number: none yet
   std::array<std::uint32_t, 256> last_{};   // gap where the last one that has the number ends
 };
 
 Numbering::Numbering(const Program& program, const Liveness& liveness, const std::vector<std::uint8_t>& named,
                      const NumberLimits& limits)
-    : program_(program), liveness_(liveness), limits_(limits), occupied_(liveness.first_gap.back()) {
+    : program_(program),
+      liveness_(liveness),
+      limits_(limits),
+      occupied_(liveness.first_gap.back()),
+      late_(2 * liveness.first_gap.back() + 2) {
   for (std::uint32_t r = 0; r < program.registers.size(); ++r) {
     const Register& reg = program.registers[r];
     if (named[r] == 0 || reg.file != limits.file) continue;
@@ -146,6 +164,91 @@ Numbers Numbering::liked(const Item& item, const Numbers& free) const {
   return out.empty() ? free : out;
 }
 
+// Those whose bank is read least beside those who have numbers already.
+Numbers Numbering::apart(const Item& item, const Numbers& free) const {
+  const unsigned banks = wishes_->banks();
+  std::array<std::uint64_t, 4> costs{};
+  bool any = false;
+  for (const NumberWishes::Mate& mate : wishes_->beside(item.reg)) {
+    if (number_of_[mate.other] == no_number) continue;
+    // The bank in which the register would have to begin for both to be in one.
+    costs[(number_of_[mate.other] + mate.other_part + banks - mate.part) % banks] += mate.weight;
+    any = true;
+  }
+  if (!any) return free;
+  std::array<Numbers, 4> of_bank;
+  for (unsigned bank = 0; bank < banks; ++bank) {
+    const std::uint64_t pattern = banks == 2 ? 0x5555555555555555u : 0x1111111111111111u;
+    for (unsigned w = 0; w < 4; ++w) of_bank[bank].words[w] = free.words[w] & pattern << bank;
+  }
+  std::uint64_t least = ~std::uint64_t{0};
+  for (unsigned bank = 0; bank < banks; ++bank)
+    if (!of_bank[bank].empty()) least = std::min(least, costs[bank]);
+  Numbers out;
+  for (unsigned bank = 0; bank < banks; ++bank)
+    if (costs[bank] == least) out |= of_bank[bank];
+  return out;
+}
+
+// Those that an instruction's result and what it is computed from can share.
+Numbers Numbering::in_place(const Item& item, const Numbers& free) const {
+  Numbers out;
+  for (const NumberWishes::Mate& mate : wishes_->in_place(item.reg)) {
+    const unsigned there = number_of_[mate.other];
+    if (there == no_number) continue;
+    // Of a pair that dies any half will do for what is narrow, and of what dies any place in a pair.
+    for (unsigned n = there; n < there + program_.registers[mate.other].width; ++n) {
+      const unsigned begin = n / item.width * item.width;
+      if (free.has(begin)) out.add(begin);
+    }
+  }
+  return out;
+}
+
+// Those that no load under way has to read first; `own`: nor the instruction that writes this one.
+Numbers Numbering::settled(const Item& item, const Numbers& free, bool own) const {
+  Numbers out = free, late;
+  if (item.begin == 0) return out;
+  for (std::uint32_t k = 0; k < item.width; ++k)
+    late |= late_->in(2 * item.begin - 1, 2 * item.begin + (own ? 1 : 0)).lowered(k);
+  for (unsigned w = 0; w < 4; ++w) out.words[w] &= ~late.words[w];
+  return out;
+}
+
+// What is loaded into its own address keeps the whole pair of it, and the instruction that reads it last puts
+// its result elsewhere: so has the vendor's assembler nine of ten.
+void Numbering::hold_pair(const Item& item, unsigned number) {
+  const unsigned pair = number & ~1u;
+  const auto is_there = [&](const NumberWishes::Mate& mate) {
+    return mate.loaded && number_of_[mate.other] == pair && program_.registers[mate.other].width == 2;
+  };
+  if (item.width > 2 || std::ranges::none_of(wishes_->in_place(item.reg), is_there)) return;
+  for (std::uint32_t k = 0; k < item.width; ++k)
+    for (const Segment& s : liveness_.lives[item.unit + k])
+      for (unsigned half = 0; half < 2; ++half) late_->take(pair + half, 2 * s.from, 2 * s.to + 1);
+}
+
+// What is wished of later ones for the sake of this one.
+void Numbering::hold(const Item& item, unsigned number) {
+  number_of_[item.reg] = static_cast<std::uint16_t>(number);
+  hold_pair(item, number);
+  for (const NumberWishes::Window& window : wishes_->late(item.reg))
+    for (unsigned k = 0; k < window.count; ++k)
+      late_->take(number + window.part + k, 2 * window.from, 2 * window.to - 1);
+}
+
+// As the vendor's assembler has it: sources of an instruction from different banks, results where what they
+// are computed from ends, and nothing where a load has still to read.
+Numbers Numbering::wanted(const Item& item, const Numbers& free) const {
+  if (!wishes_) return free;
+  const Numbers of_bank = apart(item, free);
+  for (const Numbers& from : {of_bank, free}) {
+    if (const Numbers there = settled(item, in_place(item, from), false); !there.empty()) return there;
+    if (const Numbers there = settled(item, from, true); !there.empty()) return there;
+  }
+  return of_bank;
+}
+
 unsigned Numbering::chosen(const Item& item, const Numbers& free, Choice choice) const {
   if (choice == Choice::snug && item.width < 4) {
     // Whose neighbour in the pair or the four is taken when this one begins.
@@ -191,15 +294,18 @@ void Numbering::take(const Item& item, unsigned number) {
 
 std::uint32_t Numbering::attempt(const Order& order, std::uint32_t most, Choice choice) {
   occupied_.clear();
+  if (late_) late_->clear();
   last_.fill(0);
+  std::ranges::fill(number_of_, no_number);
   used_ = 0;
   for (const std::uint32_t at : order) {
     const Item& item = items_[at];
     const Numbers free = free_for(item, item.fixed ? limits_.most : most);
     const unsigned fixed = program_.registers[item.reg].fixed;
     if (item.fixed ? !free.has(fixed) : free.empty()) return at;
-    const unsigned number = item.fixed ? fixed : chosen(item, liked(item, free), choice);
+    const unsigned number = item.fixed ? fixed : chosen(item, wanted(item, liked(item, free)), choice);
     bases_[at] = static_cast<std::uint8_t>(number);
+    if (wishes_) hold(item, number);
     take(item, number);
   }
   return fits;
@@ -233,25 +339,42 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
   return false;
 }
 
+// An SM can be full of warps.
+bool Numbering::is_small() const { return best_used_ <= 32 - place_registers(program_.generation); }
+
 // A few numbers more than there must be keep instructions apart. They cost nothing while an SM can be full of
-// warps, and then up to the next portion in which the hardware gives registers to warps.
+// warps, where the vendor's assembler takes up to three, and then up to the next portion in which the
+// hardware gives registers to warps.
 std::uint32_t Numbering::roomy() const {
   if (limits_.file != File::general) return limits_.most;
   constexpr std::uint32_t portion = register_portion;
   const std::uint32_t place = place_registers(program_.generation), full = 32 - place;
   const std::uint32_t taken = best_used_ + place;
   const std::uint32_t end = std::max((taken + portion - 1) / portion * portion - place, full);
-  const std::uint32_t more = best_used_ <= full ? best_used_ / 6 : best_used_ / 32;
-  return std::min({limits_.most, end, best_used_ + std::max(1u, more)});
+  const std::uint32_t more = !is_small()                                ? std::max(1u, best_used_ / 32)
+                             : machine::in_bundles(program_.generation) ? std::max(1u, best_used_ / 6)
+                                                                        : 3;
+  return std::min({limits_.most, end, best_used_ + more});
 }
 
-// Numbers other than those that were free last, and sources of one instruction in different banks.
+// Sources of one instruction in different banks. Of kernels that need few registers also no number that a
+// load has still to read, and results where what they are computed from ends; behind Pascal then the lowest
+// of these. Else the one that was free last.
 void Numbering::spread(const Order& by_begin) {
-  if (limits_.file == File::general) parities_ = wanted_parities(program_);
+  Choice choice = Choice::oldest;
+  if (limits_.file == File::general) {
+    parities_ = wanted_parities(program_);
+    if (is_small()) {
+      wishes_.emplace(program_, liveness_);
+      late_.emplace(2 * liveness_.first_gap.back() + 2);
+      number_of_.resize(program_.registers.size());
+      if (!machine::in_bundles(program_.generation)) choice = Choice::lowest;
+    }
+  }
   constexpr unsigned tries = 4;
   const Order& packs = best_order_;
   for (const std::uint32_t most : {std::max(roomy(), best_used_), best_used_})
-    if (improve(by_begin, most, Choice::oldest, tries) || improve(packs, most, Choice::oldest, tries) ||
+    if (improve(by_begin, most, choice, tries) || improve(packs, most, Choice::oldest, tries) ||
         improve(by_begin, most, Choice::snug, tries) || improve(packs, most, best_choice_, tries)) {
       best_ = bases_;
       return;

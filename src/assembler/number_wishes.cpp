@@ -1,0 +1,140 @@
+#include "assembler/number_wishes.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "assembler/control_effects.h"
+
+namespace simtlab::assembler {
+namespace {
+
+constexpr std::size_t most_sources = 4;
+
+struct Sources {
+  std::array<Ref, most_sources> refs{};
+  std::size_t count = 0;
+};
+
+// Where a pair is data it reads both banks of two anyway.
+Sources sources_of(const Instruction& i, unsigned banks) {
+  Sources out;
+  for (std::size_t k = 0; k < i.code.operand_count() && out.count < most_sources; ++k) {
+    const machine::OperandKind kind = i.code.form->operands[k].kind;
+    const bool memory = kind == machine::OperandKind::memory;
+    if (!i.refs[k] || i.is_write(k) || (!memory && kind != machine::OperandKind::reg)) continue;
+    if (!memory && i.refs[k].count > 1 && banks == 2) continue;
+    if (std::find(out.refs.begin(), out.refs.begin() + static_cast<std::ptrdiff_t>(out.count), i.refs[k]) ==
+        out.refs.begin() + static_cast<std::ptrdiff_t>(out.count))
+      out.refs[out.count++] = i.refs[k];
+  }
+  return out;
+}
+
+// f(a, b) of two registers that want different banks.
+template <class F>
+void each_pair_of_sources(const Instruction& i, unsigned banks, const F& f) {
+  const Sources sources = sources_of(i, banks);
+  for (std::size_t a = 0; a < sources.count; ++a)
+    for (std::size_t b = 0; b < sources.count; ++b)
+      if (a != b) f(sources.refs[a], sources.refs[b], false);
+}
+
+// Where the vendor's assembler takes another register for the result.
+bool wants_other_result(const Instruction& i) {
+  constexpr std::array<std::string_view, 4> names = {"MUFU", "FRND", "LDS", "SHFL"};
+  return is_one_of_names(base_mnemonic(i.code), names);
+}
+
+// f(a, b) of a result and what it is computed from, and the other way round.
+template <class F>
+void each_result_and_source(const Program& program, const Instruction& i, const F& f) {
+  const auto is_general = [&](const Ref& ref) {
+    return ref && program.registers[ref.reg].file == File::general;
+  };
+  if (wants_other_result(i)) return;
+  for (std::size_t w = 0; w < i.code.operand_count(); ++w) {
+    if (!i.is_write(w) || !is_general(i.refs[w])) continue;
+    for (std::size_t r = 0; r < i.code.operand_count(); ++r) {
+      if (i.is_write(r) || !is_general(i.refs[r]) || i.refs[r].reg == i.refs[w].reg) continue;
+      const bool address = i.code.form->operands[r].kind == machine::OperandKind::memory;
+      f(i.refs[w], i.refs[r], address);
+      f(i.refs[r], i.refs[w], false);
+    }
+  }
+}
+
+}  // namespace
+
+template <class F>
+NumberWishes::Lists NumberWishes::collect(const Program& program, const F& each_pair) {
+  Lists out;
+  out.first.assign(program.registers.size() + 1, 0);
+  const auto each = [&](const auto& f) {
+    for (const Block& block : program.blocks)
+      for (const Instruction& i : block.code)
+        each_pair(i, [&](const Ref& a, const Ref& b, bool loaded) { f(a, b, loaded, turns_of(block)); });
+  };
+  each([&](const Ref& a, const Ref&, bool, std::uint64_t) { ++out.first[a.reg + 1]; });
+  for (std::size_t r = 1; r < out.first.size(); ++r) out.first[r] += out.first[r - 1];
+  out.mates.resize(out.first.back());
+  std::vector<std::uint32_t> next = out.first;
+  each([&](const Ref& a, const Ref& b, bool loaded, std::uint64_t turns) {
+    out.mates[next[a.reg]++] = {.other = b.reg,
+                                .weight = static_cast<std::uint32_t>(turns),
+                                .part = a.part,
+                                .other_part = b.part,
+                                .loaded = loaded};
+  });
+  return out;
+}
+
+// The gap behind which the first instruction behind `at` reads what that one writes.
+std::uint32_t first_reader(const Block& block, std::size_t at) {
+  const auto is_result = [&](const Ref& ref) {
+    for (std::size_t w = 0; w < block.code[at].code.operand_count(); ++w)
+      if (block.code[at].is_write(w) && block.code[at].refs[w].reg == ref.reg) return true;
+    return false;
+  };
+  for (std::size_t n = at + 1; n < block.code.size(); ++n) {
+    bool reads = false;
+    for_each_ref(block.code[n], [&](const Ref& ref, bool writes) { reads |= !writes && is_result(ref); });
+    if (reads) return static_cast<std::uint32_t>(n);
+  }
+  return static_cast<std::uint32_t>(block.code.size());
+}
+
+void NumberWishes::find_windows(const Program& program, const Liveness& liveness) {
+  std::vector<std::pair<std::uint32_t, Window>> found;
+  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+    const Block& block = program.blocks[b];
+    const std::uint32_t first = liveness.first_gap[b];
+    for (std::size_t n = 0; n < block.code.size(); ++n) {
+      const Instruction& i = block.code[n];
+      if (i.writes == 0 || !value_effects_of(program, i).late) continue;
+      const std::uint32_t from = first + static_cast<std::uint32_t>(n) + 1,
+                          to = first + first_reader(block, n) + 1;
+      for (std::size_t r = 0; r < i.code.operand_count(); ++r)
+        if (!i.is_write(r) && i.refs[r] && program.registers[i.refs[r].reg].file == File::general)
+          found.push_back({i.refs[r].reg, {from, to, i.refs[r].part, i.refs[r].count}});
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& w) { return w.first; });
+  first_window_.assign(program.registers.size() + 1, 0);
+  for (const auto& [reg, window] : found) {
+    ++first_window_[reg + 1];
+    windows_.push_back(window);
+  }
+  for (std::size_t r = 1; r < first_window_.size(); ++r) first_window_[r] += first_window_[r - 1];
+}
+
+NumberWishes::NumberWishes(const Program& program, const Liveness& liveness)
+    : banks_(register_banks(program.generation)),
+      read_(
+          collect(program, [&](const Instruction& i, const auto& f) { each_pair_of_sources(i, banks_, f); })),
+      in_place_(collect(
+          program, [&](const Instruction& i, const auto& f) { each_result_and_source(program, i, f); })) {
+  find_windows(program, liveness);
+}
+
+}  // namespace simtlab::assembler
