@@ -104,6 +104,43 @@ bool merge(UnderWayList& to, const UnderWayList& from) {
   return changed;
 }
 
+// Cycles around barriers of a block of threads, from Volta on: what ptxas 13 leaves in code for 700 kernels.
+class BarrierTurns {
+ public:
+  explicit BarrierTurns(unsigned generation) : generation_(generation) {}
+
+  // That the instruction has to wait yet.
+  unsigned missing(const machine::Instruction& code, unsigned now) const {
+    if (machine::in_bundles(generation_)) return 0;
+    unsigned from = is_arithmetic(code) ? 0 : barrier_done_;
+    if (base_mnemonic(code) == "BAR") from = std::max(from, memory_done_);
+    return from > now ? from - now : 0;
+  }
+  void issue(const machine::Instruction& code, unsigned now) {
+    if (base_mnemonic(code) == "BAR") barrier_done_ = now + least_stall(code);
+    const PipeKind kind = pipe_of(code).kind;
+    if (generation_ < 90 && (kind == PipeKind::memory || kind == PipeKind::special_register))
+      memory_done_ = now + behind_memory();
+  }
+  // Of an instruction, behind which arithmetic may come at once after a barrier.
+  unsigned least(const machine::Instruction& code) const {
+    const bool goes_on = generation_ >= 80 && base_mnemonic(code) == "BAR";
+    return goes_on ? 1 : least_stall(code);
+  }
+  // Until the block may end.
+  unsigned left(unsigned now) const { return barrier_done_ > now ? barrier_done_ - now : 0; }
+
+ private:
+  unsigned behind_memory() const { return generation_ < 75 ? 5 : 4; }
+  static bool is_arithmetic(const machine::Instruction& code) {
+    const PipeKind kind = pipe_of(code).kind;
+    return kind == PipeKind::alu || kind == PipeKind::fma || kind == PipeKind::multiply ||
+           kind == PipeKind::half;
+  }
+
+  unsigned generation_, barrier_done_ = 0, memory_done_ = 0;
+};
+
 class StallSetter {
  public:
   StallSetter(Program& program, const std::vector<BlockEffects>& effects)
@@ -136,12 +173,14 @@ class StallSetter {
     const std::uint32_t next = program_.blocks[b].next;
     if (code.empty() && next != none) leave(next, pending.list());
     std::array<unsigned, static_cast<std::size_t>(PipeKind::count_)> free{};
+    BarrierTurns barriers(program_.generation);
     unsigned now = 0;
     for (std::size_t n = 0; n < code.size(); ++n) {
       const PipeUse pipe = pipe_of(code[n].code);
       unsigned& free_from = free[static_cast<std::size_t>(pipe.kind)];
       if (n > 0) {
-        const unsigned structure = pipe.kind != PipeKind::none && free_from > now ? free_from - now : 0;
+        const unsigned taken = pipe.kind != PipeKind::none && free_from > now ? free_from - now : 0;
+        const unsigned structure = std::max(taken, barriers.missing(code[n].code, now));
         const unsigned data = pending.missing(code[n], effects_[b][n]);
         now += delay(code[n - 1], effects_[b][n - 1], data, structure);
         pending.pass(std::max(data, structure));
@@ -150,17 +189,19 @@ class StallSetter {
       // The second of a pair leads none.
       const bool second = n > 0 && code[n - 1].code.control.stall == 0;
       const bool pairs = !second && n + 1 < code.size() && may_pair(code[n].code, code[n + 1].code);
-      const unsigned least = pairs ? 0 : least_stall(code[n].code);
+      const unsigned least = pairs ? 0 : barriers.least(code[n].code);
       code[n].code.control.stall = static_cast<std::uint8_t>(least);
       code[n].code.control.yield = false;
       free_from = now + pipe.cycles;
+      barriers.issue(code[n].code, now);
       now += least;
       pending.pass(least);
       const std::uint32_t target = is_branch_to_block(code[n]) ? code[n].target : none,
                           behind = n + 1 == code.size() ? next : none;
       const unsigned missing = std::max(missing_at(target, pending), missing_at(behind, pending));
-      now += delay(code[n], effects_[b][n], missing, 0);
-      pending.pass(missing);
+      const unsigned until_end = n + 1 == code.size() ? barriers.left(now) : 0;
+      now += delay(code[n], effects_[b][n], missing, until_end);
+      pending.pass(std::max(missing, until_end));
       for (const std::uint32_t to : {target, behind})
         if (to != none) leave(to, pending.list());
     }
