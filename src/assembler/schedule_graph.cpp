@@ -67,11 +67,16 @@ class ScheduleGraph::Builder {
     const Effects& effects = effects_[n];
     MemoryAccess access = access_of(code_[n].code);
     if (access.has_place) set_base(n, access);
+    bool waits = false;
     for (const Effects::Read& read : effects.reads()) {
       Users& users = users_[number_of(read.place)];
-      if (users.writer != none) edge(users.writer, n, latency(users, n, read.reader));
+      if (users.writer != none) {
+        edge(users.writer, n, latency(users, n, read.reader));
+        waits = waits || effects_[users.writer].late;
+      }
       users.readers.push_back(n);
     }
+    keep_before_barrier(n, waits);
     for (const Effects::Write& write : effects.writes()) this->write(n, write);
     order_.add(n, order_kept_by(code_[n].code), access,
                [&](std::uint32_t from, std::uint32_t to) { edge(from, to, 1); });
@@ -90,6 +95,16 @@ class ScheduleGraph::Builder {
     users.readers.clear();
     users.writer = n;
     users.write = write;
+  }
+
+  // Who waits for a load does so in front of the barrier of a block of threads that is behind it, as ptxas
+  // has it.
+  void keep_before_barrier(std::uint32_t n, bool waits) {
+    if (waits) waiting_.push_back(n);
+    if (base_mnemonic(code_[n].code) != "BAR") return;
+    for (const std::uint32_t w : waiting_)
+      if (w != n) edge(w, n, 1);
+    waiting_.clear();
   }
 
   void find_comparison() {
@@ -146,6 +161,7 @@ class ScheduleGraph::Builder {
   std::vector<FullEdge> edges_;
   std::vector<std::uint32_t> tails_;
   std::uint32_t comparison_ = none;
+  std::vector<std::uint32_t> waiting_;  // for loads, since the last barrier
   MemoryOrder order_;
 };
 
