@@ -86,6 +86,7 @@ AIMS = {
     ("copies", "stream"): Aim(
         0.05, role="tuned", note="a queue of 64 requests was chosen on Titan X, Titan Xp and GTX 580, not on the K40"
     ),
+    ("rules", ""): Aim(0.03, role="tuned", note="the device files have their values from these sources"),
     ("h100-units", ""): Aim(None, role="tuned", note="a run of examples/boards on an H100"),
     ("h100-kernels", ""): Aim(None, note="a run of the ladders and examples on an H100"),
 }

@@ -132,6 +132,7 @@ PROGRAMS = {
         [(kernel, 4096, 256) for kernel in ("copy", "mul", "add", "triad", "float2", "float4")],
     ),
     "boards/sgemv": (((1,), (6, 32), (4, 48)), ((64, 32), (64, 256))),
+    "boards/queues": ((("all",), (33,), (1, 2)), ((2,),)),
     "boards/sums": (((3,), (1, 5)), ((1, 40000), (2, 140000))),
     "textbook/histogram": (((), ("none", 1)), (("global", 500), ("shared", 1500))),
     "textbook/matmul": (((0,), (8, 33)), ((50, 16), (64, 32))),
