@@ -131,6 +131,19 @@ TEST_F(Straight, ACopyBesideItsSourceIsTheSameRegisterWhileNeitherIsWritten) {
   EXPECT_LE(program_.used_registers, 8u);
 }
 
+TEST_F(Straight, TwoSourcesOfAnInstructionLieInDifferentBanks) {
+  const Ref a = load(1, ""), b = load(1, "");
+  store(sum(a, b), "");
+  allocated();
+  for (const Instruction& i : program_.blocks[0].code) {
+    if (i.code.mnemonic() != "IADD3") continue;
+    const auto number_of = [&](const char* name) {
+      return i.code.operands[static_cast<std::size_t>(i.code.form->operand(machine::Name(name)))].number;
+    };
+    EXPECT_NE(number_of("Ra") % 2, number_of("Rb") % 2);
+  }
+}
+
 TEST_F(Straight, ACopyThatIsWrittenAgainIsAnotherRegister) {
   const Ref a = load(1, ""), c = b_.new_register();
   b_.move(c, value_of(a));
