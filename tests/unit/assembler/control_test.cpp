@@ -267,5 +267,26 @@ TEST(ControlOf, VotesWaitForTheirPredicateAsBranchesDo) {
   }
 }
 
+TEST(ControlOf, BarriersComeBehindAccessesAndBeforeThem) {
+  struct Case {
+    unsigned generation;
+    int before, behind, in_all;  // cycles from a store to it, to arithmetic and to a load behind it
+  };
+  for (const Case& c : {Case{70, 5, 5, 5}, {75, 4, 5, 5}, {80, 4, 1, 6}, {90, 1, 1, 6}}) {
+    OneBlock b(c.generation);
+    const Ref x = b.reg(2), y = b.reg(3), address = b.reg(4), z = b.reg(5);
+    b.builder.access("STS", {}, address, 0, false, {value_of(x)}, {});
+    Instruction& barrier =
+        b.builder.emit("BAR", {}, {number(1), number(1)}, {{"mode", "SYNC"}, {"defer", ""}});
+    b.builder.set_number(barrier, "bar", 0);
+    b.builder.emit("MOV", y, {number(1)});
+    b.builder.access("LDS", z, address, 0, false, {}, {});
+    const std::vector<machine::Control> all = b.control();
+    EXPECT_EQ(all[0].stall, c.before) << "sm_" << c.generation;
+    EXPECT_EQ(all[1].stall, c.behind) << "sm_" << c.generation;
+    EXPECT_GE(all[1].stall + all[2].stall, c.in_all) << "sm_" << c.generation;
+  }
+}
+
 }  // namespace
 }  // namespace simtlab::assembler
