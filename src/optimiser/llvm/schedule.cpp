@@ -105,10 +105,20 @@ bool divides(const Instruction& i) {
   return callee != nullptr && callee->hasFnAttribute(divides_a_block);
 }
 
+// How often each value is used, by whatever block: values that many blocks use are counted once.
+using UseCounts = llvm::DenseMap<const Value*, unsigned>;
+
+UseCounts count_all_uses(const llvm::Function& function) {
+  UseCounts out;
+  for (const llvm::BasicBlock& block : function)
+    for (const Instruction& i : block) out[&i] = i.getNumUses();
+  return out;
+}
+
 // One block.
 class Scheduler {
  public:
-  explicit Scheduler(llvm::BasicBlock& block) : block_(block) {
+  Scheduler(llvm::BasicBlock& block, const UseCounts& all_uses) : block_(block), all_uses_(all_uses) {
     for (Instruction& i : block_)
       if (!llvm::isa<llvm::PHINode>(i) && !i.isTerminator() && !llvm::isa<llvm::AllocaInst>(i)) add(i);
   }
@@ -191,22 +201,14 @@ class Scheduler {
   void count_uses() {
     uses_.clear();
     live_ = 0;
-    const auto consider = [&](const Value* v) {
-      if ((!llvm::isa<Instruction>(v)) || uses_.contains(v)) return;
-      unsigned inside = 0;
-      bool outside = false;
-      for (const llvm::User* u : v->users()) {
-        if (number_.contains(u))
-          ++inside;
-        else
-          outside = true;
-      }
-      uses_[v] = outside ? never : inside;
-      if (!number_.contains(v)) live_ += rows(*v);
-    };
     for (const Node& node : nodes_) {
-      consider(node.instruction);
-      for (const Value* o : node.instruction->operands()) consider(o);
+      uses_.try_emplace(node.instruction, 0);
+      for (const Value* o : node.instruction->operands())
+        if (llvm::isa<Instruction>(o)) ++uses_[o];
+    }
+    for (auto& [value, uses] : uses_) {
+      if (uses != all_uses_.lookup(value)) uses = never;
+      if (!number_.contains(value)) live_ += rows(*value);
     }
   }
   // What placing the instruction does to the registers in use.
@@ -299,6 +301,7 @@ class Scheduler {
   static constexpr unsigned never = 0xffffffffu;  // it lives on behind the block
 
   llvm::BasicBlock& block_;
+  const UseCounts& all_uses_;
   std::vector<Node> nodes_;
   llvm::DenseMap<const Value*, std::uint32_t> number_;
   llvm::DenseMap<const Value*, unsigned> uses_;  // that are still to come
@@ -309,8 +312,9 @@ class Scheduler {
 }  // namespace
 
 void schedule(Lifted& lifted) {
+  const UseCounts all_uses = count_all_uses(*lifted.function);
   for (llvm::BasicBlock& block : *lifted.function) {
-    Scheduler scheduler(block);
+    Scheduler scheduler(block, all_uses);
     if (scheduler.size() > most_instructions)
       lifted.leave_out("a block has more than 4,096 instructions, which keep their order");
     else
