@@ -71,7 +71,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
   occupy(scheduler, info.pipe, info.interval, now);
   if (fetch_cost_ != 0) fetch(scheduler, now);
   if (info.conflicts != 0) [[unlikely]] {
-    scheduler.conflicts = info.conflicts;
+    scheduler.closed.conflicts = info.conflicts;
     scheduler.gated = true;
     sm_.counters->register_conflicts += info.conflicts;
   }
@@ -85,7 +85,7 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
     // A warp that could go on at once is chosen already when the scheduler learns that it yields. One that
     // has to wait anyway costs nothing.
     if (info.yields && info.stall_count <= 1 && yield_cycles_ != 0) [[unlikely]] {
-      scheduler.conflicts = static_cast<std::uint8_t>(info.conflicts + yield_cycles_);
+      scheduler.closed.conflicts = static_cast<std::uint8_t>(info.conflicts + yield_cycles_);
       scheduler.gated = true;
     }
     complete(number, info, step, now,

@@ -155,15 +155,15 @@ inline void IssueStage::wait(WarpScheduler& scheduler, const Throttle& throttle,
 // those in which registers are read one after the other. The launch may have ended with that instruction.
 [[gnu::noinline]] void IssueStage::close(WarpScheduler& scheduler) {
   if (scheduler.resident == 0) {  // that was its last one: no slot beyond it
-    scheduler.conflicts = 0;
+    scheduler.closed.conflicts = 0;
     return;
   }
   const Warp& warp = warp_of(scheduler, scheduler.last);
   const bool ended = warp.state == WarpState::empty;
   Stall reason = ended ? Stall::no_warp : turn_mask_ != 0 ? Stall::selected : Stall::dispatch;
   scheduler.next_try = scheduler.closed.until =
-      scheduler.next_try + turn_mask_ + scheduler.conflicts * (turn_mask_ + 1);
-  scheduler.conflicts = 0;
+      scheduler.next_try + turn_mask_ + scheduler.closed.conflicts * (turn_mask_ + 1);
+  scheduler.closed.conflicts = 0;
   if (const Cycle fetched = scheduler.closed.fetched >> memory::fixed_bits;
       !ended && fetched > scheduler.closed.until) {
     scheduler.next_try = scheduler.closed.until = fetched;

@@ -46,7 +46,8 @@ class SlotAccount {
 // No issue before: registers are read, or instructions are fetched.
 struct Closed {
   Cycle until = 0;
-  FixedCycles fetched = 0;  // when what has issued, and what taken branches dropped, has been fetched
+  std::uint8_t conflicts = 0;  // of the registers of what issued last: cycles of `dispatch`
+  FixedCycles fetched = 0;     // when what has issued, and what taken branches dropped, has been fetched
 };
 
 struct WarpScheduler {
@@ -59,17 +60,15 @@ struct WarpScheduler {
   std::array<FixedCycles, pipe_count> pipe_free{};
   std::uint32_t busy_pipes = 0;  // superset of the pipelines that are not free
   Closed closed;
-  Cycle next_try = never;  // evaluate again at this cycle
-  std::uint8_t index = 0;  // in the SM
-  std::uint8_t warps = 0;  // in `resident`
-  std::uint8_t last = 0;   // the warp that issued last
-  std::uint8_t conflicts =
-      0;                   // of the registers of what issued last: cycles of `dispatch` before the next issue
-  std::uint8_t turn = 0;   // it issues in cycles with this remainder (sm.issue_turns)
-  bool gated = false;      // it has turns, or closed.until may be to come
-  bool yielded = false;    // what issued last said that another warp should go first
-  bool held_back = false;  // its policy lets none of the warps go that could issue
-  std::array<Stall, max_scheduler_warps> why{};          // of warps that are not ready
+  Cycle next_try = never;                        // evaluate again at this cycle
+  std::uint8_t index = 0;                        // in the SM
+  std::uint8_t warps = 0;                        // in `resident`
+  std::uint8_t last = 0;                         // the warp that issued last
+  std::uint8_t turn = 0;                         // it issues in cycles with this remainder (sm.issue_turns)
+  bool gated = false;                            // it has turns, or closed.until may be to come
+  bool yielded = false;                          // what issued last said that another warp should go first
+  bool held_back = false;                        // its policy lets none of the warps go that could issue
+  std::array<Stall, max_scheduler_warps> why{};  // of warps that are not ready
   std::array<std::uint64_t, max_scheduler_warps> age{};  // order of launch: lower is older
   SlotAccount slots;
   WakeUps wake_ups;
