@@ -98,10 +98,17 @@ InstructionUnit::Issued InstructionUnit::issue_one(WarpScheduler& scheduler, uns
 }
 
 // Whether the constant among the operands is there; else the warp waits for it, and another one may issue.
+// What it has waited for it has, though others may have driven the line out again: else those that want more
+// lines than there is room for would wait for ever.
 bool InstructionUnit::has_constant(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info,
                                    Cycle now) {
+  if (warp.constant == info.constant) {
+    warp.constant = 0;
+    return true;
+  }
   const Cycle at = parts_.front_end.operand(scheduler.index, info.constant, now, warp.tenant->counters.fetch);
   if (at <= now) return true;
+  warp.constant = info.constant;
   warp.floor = at;
   scheduler.ready &= ~warp_bit(local);
   scheduler.why[local] = Stall::imc_miss;

@@ -91,6 +91,7 @@ struct Warp {
   Cycle floor = 0;                      // no issue before
   Cycle reach_at = 0;                   // when the line at the end of its instruction buffer is there
   std::uint32_t reach = 0;              // that line
+  std::uint32_t constant = 0;           // line of constants that its next instruction has waited for
 
   const InstInfo& next() const { return (*program)[pc]; }
   // Whole cycles of a latency with 8 binary places. The fraction is carried on, so that the mean is exact.

@@ -210,6 +210,60 @@ class Multipliers(MachineCode):
         self.assertEqual(code.count("LOP3.LUT"), 20)
 
 
+# Warps of one scheduler multiply by constants that lie in two lines.
+CONSTANTS = """.version 7.0
+.target sm_70
+.address_size 64
+.const .align 4 .f32 table[64];
+.visible .entry two(.param .u64 out) {
+  .reg .pred %p<3>; .reg .b32 %r<4>; .reg .f32 %f<3>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  cvt.rn.f32.u32 %f1, %r1;
+  and.b32 %r2, %r1, 128;
+  setp.eq.u32 %p1, %r2, 0;
+  mov.u32 %r3, 0;
+  @%p1 bra FIRST;
+SECOND:
+  ld.const.f32 %f2, [table+128];
+  fma.rn.f32 %f1, %f1, %f2, %f1;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, 50;
+  @%p2 bra SECOND;
+  bra END;
+FIRST:
+  ld.const.f32 %f2, [table];
+  fma.rn.f32 %f1, %f1, %f2, %f1;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, 50;
+  @%p2 bra FIRST;
+END:
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.f32 [%rd3], %f1;
+  ret;
+}
+"""
+
+
+class ConstantOperands(MachineCode):
+    def metrics(self, lines):
+        command = ["two.ptx", "--grid", 1, "--block", 256, "--arg", "buffer:256:f32", "--max-cycles", 300000]
+        more = ["--gpu", "v100", "--set", f"instruction.constant_bytes={64 * lines}B"]
+        return self.run_json(*command, *more)["kernels"][0]["metrics"]
+
+    def test_warps_that_drive_out_each_others_lines_go_on(self):
+        self.file("two.ptx", CONSTANTS)
+        tight, enough, free = (self.metrics(lines) for lines in (1, 8, 0))
+        self.assertIn("c[0x3]", self.ok("disasm", "two.ptx", "--assemble", "sm_70").stdout)
+        misses = "instruction.constant.misses"
+        self.assertGreater(tight[misses]["value"], 2 * enough[misses]["value"])
+        self.assertGreater(enough["stall.imc_miss"]["value"], 0)
+        self.assertGreater(tight["gpu.cycles"]["value"], enough["gpu.cycles"]["value"])
+        self.assertGreater(enough["gpu.cycles"]["value"], free["gpu.cycles"]["value"])
+        self.assertNotIn(misses, free)
+
+
 LINES = """
 kernel = "lines"
 grid = 2
