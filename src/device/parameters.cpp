@@ -95,14 +95,18 @@ void add_operations(std::vector<Parameter>& rows) {
               });
 }
 
-// sm.*, without operations and caches.
-void add_sm(std::vector<Parameter>& rows) {
-  const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member,
-                       const char* doc) {
+// Adds rows of sm.*.
+auto sm_rows(std::vector<Parameter>& rows) {
+  return [&rows](const char* name, Unit unit, double minimum, double maximum, auto member, const char* doc) {
     rows.push_back(row(
         std::string("sm.") + name, unit, minimum, maximum, [member](Device& d) { return &(d.sm.*member); },
         doc));
   };
+}
+
+// sm.*: what an SM has and holds.
+void add_sm(std::vector<Parameter>& rows) {
+  const auto add = sm_rows(rows);
   using Sm = Device::Sm;
   constexpr Unit none = Unit::none;
   add("count", none, 1, 4096, &Sm::count, "Streaming multiprocessors of the GPU");
@@ -149,11 +153,18 @@ void add_sm(std::vector<Parameter>& rows) {
       "Shared memory that a block gets without opting in to more");
   add("shared_bytes_per_block_optin", Unit::bytes, 0, giga, &Sm::shared_bytes_per_block_optin,
       "Shared memory that a block gets at most");
+}
+
+// sm.*: how instructions get to the units, and what they take of time.
+void add_sm_times(std::vector<Parameter>& rows) {
+  const auto add = sm_rows(rows);
+  using Sm = Device::Sm;
+  constexpr Unit none = Unit::none;
   add("memory_queue", none, 0, 256, &Sm::memory_queue,
       "Instructions of one scheduler that wait for the memory units of its SM before it stalls; 0: as many "
       "as keep the unit busy for sm.unit_backlog");
   rows.back().default_value = "0";
-  add("unit_backlog", Unit::cycles, 1, 4096, &Sm::unit_backlog,
+  add("unit_backlog", Unit::cycles, 8, 4096, &Sm::unit_backlog,
       "SM cycles of work before the load-store unit, or before the unit of shared memory, from which on "
       "schedulers give it no more");
   rows.back().default_value = "16 cycles";
@@ -463,6 +474,7 @@ std::vector<Parameter> make_parameters() {
       "sm.clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.sm_clock_hz; },
       "Clock of the SMs; the network and L2 run on it too");
   add_sm(rows);
+  add_sm_times(rows);
   add_scheduler_parameters(rows);
   add_operations(rows);
   add_front_end(rows);
