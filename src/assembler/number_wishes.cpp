@@ -64,6 +64,24 @@ void each_result_and_source(const Program& program, const Instruction& i, const 
   }
 }
 
+// For each instruction of the block where the first one behind it is that reads a result of it; the block's
+// end if none does. next: of each register, filled with `none`, and left so.
+std::vector<std::uint32_t> first_readers(const Block& block, std::vector<std::uint32_t>& next) {
+  const auto end = static_cast<std::uint32_t>(block.code.size());
+  std::vector<std::uint32_t> out(end, end);
+  for (std::uint32_t n = end; n-- > 0;) {
+    for_each_ref(block.code[n], [&](const Ref& ref, bool writes) {
+      if (writes) out[n] = std::min(out[n], next[ref.reg]);
+    });
+    for_each_ref(block.code[n], [&](const Ref& ref, bool writes) {
+      if (!writes) next[ref.reg] = n;
+    });
+  }
+  for (const Instruction& i : block.code)
+    for_each_ref(i, [&](const Ref& ref, bool) { next[ref.reg] = none; });
+  return out;
+}
+
 }  // namespace
 
 template <class F>
@@ -89,31 +107,17 @@ NumberWishes::Lists NumberWishes::collect(const Program& program, const F& each_
   return out;
 }
 
-// The gap behind which the first instruction behind `at` reads what that one writes.
-std::uint32_t first_reader(const Block& block, std::size_t at) {
-  const auto is_result = [&](const Ref& ref) {
-    for (std::size_t w = 0; w < block.code[at].code.operand_count(); ++w)
-      if (block.code[at].is_write(w) && block.code[at].refs[w].reg == ref.reg) return true;
-    return false;
-  };
-  for (std::size_t n = at + 1; n < block.code.size(); ++n) {
-    bool reads = false;
-    for_each_ref(block.code[n], [&](const Ref& ref, bool writes) { reads |= !writes && is_result(ref); });
-    if (reads) return static_cast<std::uint32_t>(n);
-  }
-  return static_cast<std::uint32_t>(block.code.size());
-}
-
 void NumberWishes::find_windows(const Program& program, const Liveness& liveness) {
   std::vector<std::pair<std::uint32_t, Window>> found;
+  std::vector<std::uint32_t> next(program.registers.size(), none);
   for (std::size_t b = 0; b < program.blocks.size(); ++b) {
     const Block& block = program.blocks[b];
     const std::uint32_t first = liveness.first_gap[b];
+    const std::vector<std::uint32_t> readers = first_readers(block, next);
     for (std::size_t n = 0; n < block.code.size(); ++n) {
       const Instruction& i = block.code[n];
       if (i.writes == 0 || !value_effects_of(program, i).late) continue;
-      const std::uint32_t from = first + static_cast<std::uint32_t>(n) + 1,
-                          to = first + first_reader(block, n) + 1;
+      const std::uint32_t from = first + static_cast<std::uint32_t>(n) + 1, to = first + readers[n] + 1;
       for (std::size_t r = 0; r < i.code.operand_count(); ++r)
         if (!i.is_write(r) && i.refs[r] && program.registers[i.refs[r].reg].file == File::general)
           found.push_back({i.refs[r].reg, {from, to, i.refs[r].part, i.refs[r].count}});
