@@ -25,13 +25,7 @@ DEVICES = "v100,rtx2060,a40,a100,h100,h200"
 KERNELS = (
     "bfs dynamic_shared gather histogram matmul_tiled nbody pointer_chase reduction saxpy scan stencil3d transpose_tiled"
 ).split()
-# As they stand in src/device/parameters.cpp
-DEFAULTS = {
-    "sm.unit_backlog": "16 cycles",
-    "sm.held_accesses": "8",
-    "sm.stores_in_flight": "256",
-    "interconnect.sm_backlog": "64 cycles",
-}
+UNSTATED = ("sm.unit_backlog", "sm.held_accesses", "sm.stores_in_flight", "interconnect.sm_backlog")
 HEAD = "device,key,change,kernel"
 STEP = 0.2
 
@@ -98,10 +92,16 @@ class Measurement:
         return largest
 
 
+def default_of(key):
+    """What a device has that does not state the key, by the reference."""
+    text = (ROOT / "docs/reference/devices.md").read_text()
+    return re.search(rf"^\| `{re.escape(key)}` .*\(default ([^()]+)\) \|$", text, re.MULTILINE)[1]
+
+
 def rows_of(simtlab, folder, gpu, kinds, jobs):
     listed = json.loads(output([simtlab, "list", "gpus", gpu, "--sources", "--json"]))["gpus"][0]["doubtful"]
     wanted = [v for v in listed if v["kind"] in kinds and number(v["value"])]
-    wanted += [{"key": key, "value": value} for key, value in DEFAULTS.items()]
+    wanted += [{"key": key, "value": default_of(key)} for key in UNSTATED]
     measurement = Measurement(simtlab, folder, gpu)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         found = pool.map(lambda v: measurement.of(v["key"], v["value"]), wanted)

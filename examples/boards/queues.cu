@@ -5,8 +5,8 @@
 // Prints, for loads and stores that follow each other without a dependence, `NAME.N`: the cycles until N of them
 // have issued, beyond those of none (a queue shows as a step behind as many as it holds), and `NAME.step`: the
 // cycles between two of the last ones, each warp. `NAME.latency`: cycles from the issue of a load to that of an
-// instruction that needs its result, one warp. NAME is the instruction
-// and its width in bits; `far` has 32 lanes on 32 lines of memory that L1 does not hold and L2 does.
+// instruction that needs its result, one warp. NAME is the instruction and its width in bits; `far` has 32 lanes
+// on 32 lines of memory that L1 does not hold and L2 does.
 #include <algorithm>
 
 #include "board.h"
@@ -22,40 +22,40 @@ struct Places {
 };
 
 // What is loaded into v, or stored of it, at the n-th place of the lane.
-#define ACCESS(name, bits, text, ...)                                                               \
-  struct name {                                                                                     \
-    static constexpr const char* kName = text;                                                      \
-    static constexpr unsigned kBytes = bits / 8;                                                    \
-    static __device__ void at(unsigned (&v)[4], const Places& p, unsigned n) { __VA_ARGS__; }       \
+#define ACCESS(name, bits, ...)                                                                \
+  struct name {                                                                                \
+    static constexpr const char* kName = #name;                                                \
+    static constexpr unsigned kBytes = bits / 8;                                               \
+    static __device__ void at(unsigned (&v)[4], const Places& p, unsigned n) { __VA_ARGS__; } \
   };
 
 namespace access {
 
-ACCESS(lds32, 32, "lds32", asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v[0]) : "r"(p.shared + 4096 * (n % 8))))
-ACCESS(lds64, 64, "lds64",
+ACCESS(lds32, 32, asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v[0]) : "r"(p.shared + 4096 * (n % 8))))
+ACCESS(lds64, 64,
        asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];"
                     : "=r"(v[0]), "=r"(v[1])
                     : "r"(p.shared + 4096 * (n % 8))))
-ACCESS(lds128, 128, "lds128",
+ACCESS(lds128, 128,
        asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                     : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                     : "r"(p.shared + 4096 * (n % 8))))
-ACCESS(ldg32, 32, "ldg32",
+ACCESS(ldg32, 32,
        asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v[0]) : "l"(p.global + 1024 * (n % 8)) : "memory"))
-ACCESS(ldg64, 64, "ldg64",
+ACCESS(ldg64, 64,
        asm volatile("ld.global.ca.v2.u32 {%0, %1}, [%2];"
                     : "=r"(v[0]), "=r"(v[1])
                     : "l"(p.global + 1024 * (n % 8))
                     : "memory"))
-ACCESS(ldg128, 128, "ldg128",
+ACCESS(ldg128, 128,
        asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
                     : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
                     : "l"(p.global + 1024 * (n % 8))
                     : "memory"))
-ACCESS(sts32, 32, "sts32", asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(p.shared + 4096 * (n % 8)), "r"(v[0])))
-ACCESS(stg32, 32, "stg32", asm volatile("st.global.u32 [%0], %1;" ::"l"(p.out + 1024 * (n % 8)), "r"(v[0]) : "memory"))
-// The places of lanes lie 128 bytes apart, those of loads 4096, those of warps 128 KiB.
-ACCESS(far, 32, "far",
+ACCESS(sts32, 32, asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(p.shared + 4096 * (n % 8)), "r"(v[0])))
+ACCESS(stg32, 32, asm volatile("st.global.u32 [%0], %1;" ::"l"(p.out + 1024 * (n % 8)), "r"(v[0]) : "memory"))
+// The places of lanes lie 128 bytes apart, those of loads 4096, those of warps 127,104: 32 warps have room.
+ACCESS(far, 32,
        asm volatile("ld.global.cg.u32 %0, [%1];"
                     : "=r"(v[0])
                     : "l"(p.global + 31 * (threadIdx.x % 32) + 31 * 1024 * (threadIdx.x / 32) + 1024 * n)
@@ -87,7 +87,7 @@ __global__ void issue(unsigned* out, unsigned* cycles, const unsigned* global) {
     for (int n = 0; n < count; ++n) Access::at(v[n], places, static_cast<unsigned>(n));
     if (uses) asm volatile("add.u32 %0, %0, %1;" : "+r"(sum) : "r"(v[count > 0 ? count - 1 : 0][0]));
     taken = now() - begin;
-// Only here, behind the clock: stores are not moved before it.
+    // Only here, behind the clock: stores are not moved before it.
 #pragma unroll
     for (int n = 0; n < count; ++n)
       for (unsigned k = 0; k < Access::kBytes / 4; ++k)
