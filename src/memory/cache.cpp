@@ -74,7 +74,7 @@ void Cache::build() {
   narrow_ = config_.ways <= 16;
   keys_.assign(slots / 8 + 1, Keys{});
   state_.assign(slots, Line{});
-  partial_.assign(slots * subsectors_, 0);
+  partial_.clear();
   set_state_.assign(sets_, Set{});
   const std::size_t index_size = narrow_ ? 1 : std::bit_ceil(slots * 2);
   links_.assign(narrow_ ? 0 : slots, Link{});
@@ -368,13 +368,21 @@ std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>
         continue;
       }
       written_line.partial = true;
-      std::uint32_t& written = partial_[std::size_t{slot} * subsectors_ + s];
+      std::uint32_t& written = partial(slot, s);
       written |= bytes[sub * subsectors_ + s];
       if (written == ~std::uint32_t{0})
         written_line.valid = static_cast<std::uint8_t>(written_line.valid | (1u << s));
     }
   }
   return present;
+}
+
+// Most caches never see a sector that is written in part, and the bytes of all lines are more than all else
+// that is kept of them.
+std::uint32_t& Cache::partial(Slot slot, unsigned sector) {
+  if (partial_.empty()) [[unlikely]]
+    partial_.assign(state_.size() * subsectors_, 0);
+  return partial_[std::size_t{slot} * subsectors_ + sector];
 }
 
 void Cache::invalidate(std::uint64_t line, std::uint8_t sectors) {

@@ -151,6 +151,7 @@ class Cache {
     return static_cast<std::uint8_t>((sectors >> (sub * subsectors_)) & part_mask_);
   }
   std::uint64_t first_random() const { return config_.seed * 2 + 0x9e3779b97f4a7c15ull; }
+  std::uint32_t& partial(Slot slot, unsigned sector);
   void build();
 
   CacheConfig config_;
@@ -164,7 +165,8 @@ class Cache {
   bool narrow_ = true;                        // up to 16 ways
   std::vector<Keys> keys_;
   std::vector<Line> state_;
-  std::vector<std::uint32_t> partial_;  // written bytes of sectors that are not wholly present
+  std::vector<std::uint32_t>
+      partial_;  // written bytes of sectors that are not wholly present; empty before any
   std::vector<Set> set_state_;
   // Unless narrow_.
   std::vector<Link> links_;

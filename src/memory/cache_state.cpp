@@ -66,8 +66,7 @@ void Cache::restore_line(Slot slot, std::uint32_t set_number, Bytes& in) {
   if (((line.valid | line.dirty) & ~part_mask_) != 0)
     throw Malformed("a line of a cache has more sectors than its size");
   line.partial = in.byte() != 0;
-  for (unsigned s = 0; line.partial && s < subsectors_; ++s)
-    partial_[std::size_t{slot} * subsectors_ + s] = in.u32();
+  for (unsigned s = 0; line.partial && s < subsectors_; ++s) partial(slot, s) = in.u32();
   if (find(stored - 1, set_number) != none) throw Malformed("a line of a cache stands there twice");
   key_of(slot) = stored;
   index_insert(stored - 1, slot);
