@@ -286,7 +286,7 @@ void Block::expect_registers(const void* place) {
 }
 
 void Block::hold_arrivals() {
-  if (impl_->late == nullptr) impl_->late = std::make_unique<LateArrivals>(impl_->warps.size());
+  if (impl_->late == nullptr) impl_->late = std::make_unique<LateArrivals>();
   impl_->view.late = impl_->late.get();
 }
 

@@ -18,11 +18,6 @@ using machine::Flow;
 using machine::Meeting;
 using machine::Vote;
 
-void remove(Splits& s, std::uint32_t index) {
-  std::copy(s.others.begin() + index + 1, s.others.begin() + s.count, s.others.begin() + index);
-  --s.count;
-}
-
 [[noreturn]] void no_lane_can_go_on(const Block::Impl& b, const Warp& w) {
   const ptx::Function& f = *b.module->functions[w.frames[w.frame_depth].function].function;
   const unsigned generation = f.machine->generation;
@@ -32,7 +27,7 @@ void remove(Splits& s, std::uint32_t index) {
     return f.code[s.pc < f.code.size() ? s.pc : 0];
   };
   std::string list;
-  for (const Split& s : std::span(w.splits->others).first(w.splits->count)) {
+  for (const Split& s : w.splits->others()) {
     const bool meets = s.state == Split::State::meets;
     const std::string_view what = meets && s.barrier == return_barrier  ? "RET"
                                   : meets                               ? (bundled ? "SYNC" : "BSYNC")
@@ -41,7 +36,7 @@ void remove(Splits& s, std::uint32_t index) {
     list += fmt::format("; lanes 0x{:08x} at 0x{:04x} ({})", s.mask,
                         machine::address_in_file(generation, inst(s).line), what);
   }
-  raise(b, inst(w.splits->others[0]), Fault::Kind::deadlock, "deadlock",
+  raise(b, inst(w.splits->other(0)), Fault::Kind::deadlock, "deadlock",
         fmt::format("Deadlock in warp {} of kernel {}: its lanes wait for each other{}", w.ctx.warp, f.name,
                     list));
 }
@@ -50,9 +45,9 @@ void remove(Splits& s, std::uint32_t index) {
 bool run_ready(Warp& w) {
   Splits& s = *w.splits;
   for (std::uint32_t i = 0; i < s.count; ++i) {
-    if (s.others[i].state != Split::State::ready) continue;
-    const Split next = s.others[i];
-    remove(s, i);
+    if (s.other(i).state != Split::State::ready) continue;
+    const Split next = s.other(i);
+    s.remove(i);
     w.turn = 0;
     run(w, next.pc, next.mask);
     return true;
@@ -79,7 +74,7 @@ namespace {
 template <class Same>
 std::uint32_t lanes_of(const Splits& s, Same same) {
   std::uint32_t lanes = 0;
-  for (const Split& x : std::span(s.others).first(s.count))
+  for (const Split& x : s.others())
     if (same(x)) lanes |= x.mask;
   return lanes;
 }
@@ -92,15 +87,15 @@ void release(Warp& w, std::uint32_t lanes, bool gather, Same same) {
   LaneGroups groups;
   std::uint32_t place = 0;
   if (const std::uint32_t all = lanes_of(s, same) & lanes; gather)
-    for (const Split& x : std::span(s.others).first(s.count))
+    for (const Split& x : s.others())
       if (same(x) && (x.mask & lowest_of(all)) != 0) place = x.pc + 1;
   for (std::uint32_t i = 0; i < s.count;) {
-    Split& x = s.others[i];
+    Split& x = s.other(i);
     const std::uint32_t part = same(x) ? x.mask & lanes : 0;
     if (part != 0) groups.add(gather ? place : x.pc + 1, part, level_of(s, part));
     x.mask &= ~part;
     if (x.mask == 0)
-      remove(s, i);
+      s.remove(i);
     else
       ++i;
   }
@@ -110,7 +105,7 @@ void release(Warp& w, std::uint32_t lanes, bool gather, Same same) {
 // Which of the lanes that wait at a convergence barrier have all whom they wait for: the lanes in their view
 // that have not exited wait there, too, with the same view.
 std::uint32_t met(const Splits& s, unsigned barrier, std::uint32_t waiting) {
-  const Splits::View& view = s.barriers[barrier];
+  const Splits::View& view = s.barrier(barrier);
   std::uint32_t out = 0;
   for (std::uint32_t rest = waiting; rest != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -138,7 +133,7 @@ void flow_parts::check_meeting(Warp& w, unsigned barrier) {
   const std::uint32_t lanes = met(s, barrier, waiting);
   if (lanes == 0) return;
   release(w, lanes, false, here);
-  if (barrier == return_barrier) s.calls.leave(s.barriers, lanes);
+  if (barrier == return_barrier) s.calls().leave(s.barriers(), lanes);
 }
 
 namespace {
@@ -146,8 +141,8 @@ namespace {
 void check_masks(Warp& w) {
   Splits& s = *w.splits;
   for (std::uint32_t i = 0; i < s.count; ++i) {
-    if (s.others[i].state != Split::State::meets_mask) continue;
-    const std::uint32_t wanted = s.others[i].wanted;
+    if (s.other(i).state != Split::State::meets_mask) continue;
+    const std::uint32_t wanted = s.other(i).wanted;
     const auto here = [&](const Split& x) {
       return x.state == Split::State::meets_mask && x.wanted == wanted;
     };
@@ -167,7 +162,7 @@ void check_block_barrier(Block::Impl& b, Warp& w) {
   if (lanes == 0 || lanes != s.alive) return;
   const Split* first = nullptr;
   std::uint32_t votes = 0;
-  for (const Split& x : std::span(s.others).first(s.count)) {
+  for (const Split& x : s.others()) {
     if ((x.mask & lowest_of(lanes)) != 0) first = &x;
     votes |= x.wanted;
   }
@@ -248,7 +243,7 @@ void wait(Block::Impl& b, Warp& w, Split split, std::uint32_t before) {
 
 // The lanes will meet at the barrier.
 void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
-  Splits::View& view = w.splits->barriers[barrier];
+  Splits::View& view = w.splits->barrier(barrier);
   w.splits->used |= 1u << barrier;
   if (lanes == ~0u)
     view.fill(lanes);
@@ -262,13 +257,13 @@ void set_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
 // The lanes are no longer waited for.
 void flow_parts::drop(Warp& w, unsigned barrier, std::uint32_t lanes) {
   Splits& s = *w.splits;
-  if (s.calls.empty()) {
-    Splits::View& view = s.barriers[barrier];
+  if (s.calls().empty()) {
+    Splits::View& view = s.barrier(barrier);
     std::uint32_t sets = 0;
     for_lanes(lanes, [&](unsigned lane) { sets |= view[lane]; });
     for_lanes(sets, [&](unsigned lane) { view[lane] &= ~lanes; });
   } else {
-    s.calls.forget(s.barriers, barrier, level_of(s, lanes), lanes);
+    s.calls().forget(s.barriers(), barrier, level_of(s, lanes), lanes);
   }
   check_meeting(w, barrier);
 }
@@ -294,7 +289,7 @@ void leave_barrier(Warp& w, unsigned barrier, std::uint32_t lanes) {
 }
 
 void read_barrier(Warp& w, const XInst& x, const machine::Action& a, std::uint32_t lanes) {
-  Splits::View& view = w.splits->barriers[a.barrier];
+  Splits::View& view = w.splits->barrier(a.barrier);
   for_lanes(lanes, [&](unsigned lane) {
     w.ctx.row32(x.dst)[lane] = view[lane];
     if (a.clear) view[lane] = 0;
@@ -304,7 +299,7 @@ void read_barrier(Warp& w, const XInst& x, const machine::Action& a, std::uint32
 
 void write_barrier(Warp& w, const XInst& x, unsigned barrier, std::uint32_t lanes) {
   w.splits->used |= 1u << barrier;
-  for_lanes(lanes, [&](unsigned lane) { w.splits->barriers[barrier][lane] = w.ctx.row32(x.src[0])[lane]; });
+  for_lanes(lanes, [&](unsigned lane) { w.splits->barrier(barrier)[lane] = w.ctx.row32(x.src[0])[lane]; });
   ++w.pc;
   check_meeting(w, barrier);
 }
@@ -316,7 +311,7 @@ void meet_mask(Block::Impl& b, Warp& w, const XInst& x, const machine::Action& a
   if (a.meeting == Meeting::collective)
     for_lanes(lanes, [&](unsigned lane) {
       s.used |= Splits::used_returns;
-      s.returns[lane] = index_of(b, w, x, static_cast<std::uint64_t>(a.target), lane);
+      s.returns()[lane] = index_of(b, w, x, static_cast<std::uint64_t>(a.target), lane);
     });
   const std::uint32_t at = w.pc, all = w.active;
   if (a.meeting == Meeting::plain && lanes == all) {
@@ -352,8 +347,8 @@ void end_collective(Warp& w, std::uint32_t lanes) {
   Splits& s = *w.splits;
   LaneGroups groups;
   for_lanes(lanes, [&](unsigned lane) {
-    groups.add(s.returns[lane] == no_return ? w.pc + 1 : s.returns[lane], 1u << lane);
-    s.returns[lane] = no_return;
+    groups.add(s.returns()[lane] == no_return ? w.pc + 1 : s.returns()[lane], 1u << lane);
+    s.returns()[lane] = no_return;
   });
   if (const std::uint32_t others = w.active & ~lanes; others != 0) groups.add(w.pc + 1, others);
   groups.go(w);
@@ -395,19 +390,20 @@ void wait_no_longer(Warp& w) {
   for (unsigned barrier = 0; barrier < convergence_barriers; ++barrier) {
     const auto here = [&](const Split& x) { return waits(x) && x.barrier == barrier; };
     const std::uint32_t waiting = lanes_of(s, here);
-    Splits::View& view = s.barriers[barrier];
+    Splits::View& view = s.barrier(barrier);
     std::uint32_t gone = 0;
     for_lanes(waiting, [&](unsigned lane) {
       if ((view[lane] & s.alive & ~waiting & ~yielding) == 0) gone |= 1u << lane;
     });
     if (gone == 0) continue;
     release(w, gone, false, here);
-    if (s.calls.empty())
+    if (s.calls().empty())
       for (std::uint32_t& lanes : view) lanes &= ~gone;
     else
-      for_lanes(gone,
-                [&](unsigned lane) { s.calls.forget(s.barriers, barrier, s.calls.level(lane), 1u << lane); });
-    if (barrier == return_barrier) s.calls.leave(s.barriers, gone);
+      for_lanes(gone, [&](unsigned lane) {
+        s.calls().forget(s.barriers(), barrier, s.calls().level(lane), 1u << lane);
+      });
+    if (barrier == return_barrier) s.calls().leave(s.barriers(), gone);
   }
 }
 

@@ -42,7 +42,7 @@ void must_be_in_call(const Block::Impl& b, const Warp& w, const XInst& x, std::u
 // Lanes of a call that have come to its end wait for the others of it.
 void set_aside_to_return(Warp& w, std::uint32_t lanes) {
   LaneGroups groups;
-  for_lanes(lanes, [&](unsigned lane) { groups.add(w.splits->calls.back(lane), 1u << lane); });
+  for_lanes(lanes, [&](unsigned lane) { groups.add(w.splits->calls().back(lane), 1u << lane); });
   groups.for_each([&](std::uint32_t back, std::uint32_t mask) {
     set_aside(w, {.pc = back - 1,
                   .mask = mask,
@@ -84,7 +84,7 @@ void flow_parts::enter_call(Block::Impl& b, Warp& w, const XInst& x, unsigned us
                       thread_name(b, w.ctx.warp, lowest_lane(lanes)), kernel_name(b, *x.inst), Calls::most),
           "give the recursion an end: no GPU has room for so many");
   s.used |= Splits::used_calls | 1u << return_barrier;
-  s.calls.enter(s.barriers, lanes, used, back);
+  s.calls().enter(s.barriers(), lanes, used, back);
 }
 
 void flow_parts::go_back(Block::Impl& b, Warp& w, const XInst& x, const machine::Action& a,
@@ -93,8 +93,8 @@ void flow_parts::go_back(Block::Impl& b, Warp& w, const XInst& x, const machine:
   must_be_in_call(b, w, x, lanes);
   for (unsigned inner = 0; inner < a.leaves; ++inner) drop(w, inner, lanes);
   if (all_meet(w, return_barrier, lanes)) {
-    w.pc = s.calls.back(lowest_lane(lanes));
-    s.calls.leave(s.barriers, lanes);
+    w.pc = s.calls().back(lowest_lane(lanes));
+    s.calls().leave(s.barriers(), lanes);
     return;
   }
   set_aside_to_return(w, lanes);

@@ -27,11 +27,7 @@ inline void run(Warp& w, std::uint32_t pc, std::uint32_t lanes) {
   if (w.ctx.mask != lanes) set_mask(w.ctx, lanes);
 }
 
-inline void set_aside(Warp& w, const Split& split) {
-  Splits& s = *w.splits;
-  SIMTLAB_ASSERT(s.count < s.others.size(), "a warp has at most one split a lane");
-  s.others[s.count++] = split;
-}
+inline void set_aside(Warp& w, const Split& split) { w.splits->add(split); }
 
 // Lanes that go on, by where, and by how many calls they are in.
 class LaneGroups {
@@ -65,7 +61,7 @@ class LaneGroups {
 
 // Of lanes that run together: in how many calls they are.
 inline std::uint32_t level_of(const Splits& s, std::uint32_t lanes) {
-  return s.calls.level(lowest_lane(lanes));
+  return s.calls().level(lowest_lane(lanes));
 }
 
 // Whether all lanes that wait for each other arrive at once, which is mostly so.
@@ -74,7 +70,7 @@ inline bool all_meet(const Warp& w, unsigned barrier, std::uint32_t lanes) {
   if (lanes != w.active) return false;
   std::uint32_t differs = 0;
   for (unsigned lane = 0; lane < warp_size; ++lane)
-    differs |= ((s.barriers[barrier][lane] & s.alive) ^ lanes) & w.ctx.lanes[lane];
+    differs |= ((s.barrier(barrier)[lane] & s.alive) ^ lanes) & w.ctx.lanes[lane];
   return differs == 0;
 }
 

@@ -6,6 +6,7 @@
 namespace simtlab::exec {
 
 void LateArrivals::happen(unsigned warp) {
+  if (warp >= warps_.size()) return;
   auto& waiting = warps_[warp];
   if (waiting.empty()) return;
   for (const Arrival& arrival : waiting.front()) {

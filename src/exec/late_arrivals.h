@@ -13,10 +13,10 @@ namespace simtlab::exec {
 
 class LateArrivals {
  public:
-  explicit LateArrivals(std::size_t warps) : warps_(warps) {}
   // An instruction of a warp, and the arrivals of its lanes.
   void next(unsigned warp) {
     used_ = true;
+    if (warp >= warps_.size()) warps_.resize(warp + 1);
     warps_[warp].emplace_back();
   }
   void add(unsigned warp, std::uint64_t host, ApplyArrival apply, std::uint64_t b) {
@@ -33,8 +33,8 @@ class LateArrivals {
     ApplyArrival apply = nullptr;
     std::uint64_t b = 0;
   };
-  std::vector<std::deque<std::vector<Arrival>>> warps_;
-  bool used_ = false;  // since clear()
+  std::vector<std::deque<std::vector<Arrival>>> warps_;  // up to the last one that had any
+  bool used_ = false;                                    // since clear()
 };
 
 }  // namespace simtlab::exec

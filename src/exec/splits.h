@@ -19,8 +19,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <span>
 
+#include "base/error.h"
 #include "exec/calls.h"
+#include "exec/executor.h"
 
 namespace simtlab::exec {
 
@@ -45,34 +49,84 @@ struct Split {
   bool operator==(const Split&) const = default;
 };
 
-struct Splits {
+// The lanes of a warp that run apart. Most warps never have any, and there are thousands of them: what only
+// those need that do is allocated when it is first used.
+class Splits {
+ public:
   using View = LaneSets;
-  // Before all else, in the one line that a warp without divergence needs
-  alignas(64) std::uint32_t count = 0;
+
+  std::uint32_t count = 0;  // of others()
   std::uint32_t alive = 0;  // lanes that have not exited
   std::uint32_t turns = 0;  // since lanes began to wait at a convergence barrier
   // Since clear(): convergence barriers that a lane's view has had a set of; and below
-  std::uint32_t used = ~0u;
+  std::uint32_t used = 0;
   static constexpr std::uint32_t used_returns = 1u << convergence_barriers, used_calls = used_returns << 1;
-  std::array<Split, 32> others{};                                 // beside the running one
-  alignas(64) std::array<View, convergence_barriers> barriers{};  // the set in each lane's view
-  View returns{};                                                 // where a lane goes on behind ENDCOLLECTIVE
-  Calls calls;
+
+  Splits() = default;
+  Splits(const Splits& other) { *this = other; }
+  Splits& operator=(const Splits& other) {
+    count = other.count;
+    alive = other.alive;
+    turns = other.turns;
+    used = other.used;
+    apart_ = other.apart_ == nullptr ? nullptr : std::make_unique<Apart>(*other.apart_);
+    return *this;
+  }
+  ~Splits() = default;
+
+  // Beside the running one.
+  std::span<const Split> others() const { return std::span(apart().others).first(count); }
+  Split& other(std::uint32_t index) { return apart().others[index]; }
+  void add(const Split& split) {
+    SIMTLAB_ASSERT(count < warp_size, "a warp has at most one split a lane");
+    apart().others[count++] = split;
+  }
+  void remove(std::uint32_t index) {
+    const auto at = apart().others.begin();
+    std::copy(at + index + 1, at + count--, at + index);
+  }
+
+  // The sets in each lane's view.
+  View& barrier(unsigned number) { return apart().barriers[number]; }
+  const View& barrier(unsigned number) const { return apart().barriers[number]; }
+  std::span<View> barriers() { return apart().barriers; }
+  View& returns() { return apart().returns; }  // where a lane goes on behind ENDCOLLECTIVE
+  Calls& calls() { return apart().calls; }
+  const Calls& calls() const { return apart().calls; }
 
   bool same_place(const Splits& other) const {
     return count == other.count && alive == other.alive && turns == other.turns &&
-           barriers == other.barriers && calls == other.calls &&
-           std::equal(others.begin(), others.begin() + count, other.others.begin());
+           apart().barriers == other.apart().barriers && calls() == other.calls() &&
+           std::ranges::equal(others(), other.others());
   }
   // Warps start often, and most of them have used little of it.
   void clear(std::uint32_t lanes) {
     for (unsigned i = 0; used != 0 && i < convergence_barriers; ++i)
-      if ((used >> i & 1) != 0) barriers[i] = {};
-    if ((used & used_returns) != 0) returns.fill(no_return);
-    if ((used & used_calls) != 0) calls.clear();
+      if ((used >> i & 1) != 0) barrier(i) = {};
+    if ((used & used_returns) != 0) returns().fill(no_return);
+    if ((used & used_calls) != 0) calls().clear();
     count = turns = used = 0;
     alive = lanes;
   }
+
+ private:
+  struct Apart {
+    Apart() { returns.fill(no_return); }
+    std::array<View, convergence_barriers> barriers{};
+    std::array<Split, warp_size> others{};
+    View returns;
+    Calls calls;
+  };
+  Apart& apart() {
+    if (apart_ == nullptr) [[unlikely]]
+      apart_ = std::make_unique<Apart>();
+    return *apart_;
+  }
+  const Apart& apart() const {
+    static const Apart none;
+    return apart_ == nullptr ? none : *apart_;
+  }
+  std::unique_ptr<Apart> apart_;
 };
 
 }  // namespace simtlab::exec
