@@ -97,10 +97,10 @@ struct Action {
   ptx::Operand condition;  // predicate beside the guard; none: always
 };
 
-// Room for intermediate values of one instruction. The last ones hold the result of BAR.RED until B2R reads
-// it.
+// Room for intermediate values of one instruction. The first row and the last predicate hold the result of
+// BAR.RED until B2R reads it.
 inline constexpr std::uint32_t most_temporary_rows = 48, most_temporary_predicates = 6;
-inline constexpr std::uint32_t barrier_result_row = most_temporary_rows - 1,
+inline constexpr std::uint32_t barrier_result_row = 0, first_temporary_row = 2,
                                barrier_result_predicate = most_temporary_predicates - 1;
 
 // Which rows of a warp hold what: registers, uniform registers behind them, then room for intermediate
@@ -109,7 +109,7 @@ struct Layout {
   std::uint32_t registers = 0;  // R0 to R(n-1), even
   std::uint32_t uniform = 0;    // row of UR0
   std::uint32_t temporary = 0;  // first row behind the uniform registers, even
-  std::uint32_t rows = 0;       // all
+  std::uint32_t rows = 0;       // all: as many as some instruction needs
   static constexpr std::uint32_t predicates = 14, uniform_predicate = 7;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "base/files.h"
 #include "base/immortal.h"
@@ -159,7 +160,9 @@ bool is_uniform(std::string_view mnemonic) {
   return mnemonic.starts_with('U') || std::ranges::find(others, mnemonic) != std::end(others);
 }
 
-Form read_form(const Row& row, const std::vector<FieldForm>& fields) {
+using FieldsById = std::unordered_map<std::string_view, const FieldForm*>;
+
+Form read_form(const Row& row, const FieldsById& fields) {
   const std::vector<std::string_view> cells = split(row.text, ',');
   if (cells.size() != 9)
     row.wrong(
@@ -183,9 +186,9 @@ Form read_form(const Row& row, const std::vector<FieldForm>& fields) {
       form.operands.push_back(read_operand(row, operand));
   if (!cells[6].empty())
     for (const std::string_view id : split(cells[6], ' ')) {
-      const auto field = std::ranges::find(fields, id, &FieldForm::id);
+      const auto field = fields.find(id);
       if (field == fields.end()) row.wrong(fmt::format("fields.csv has no field '{}'", id));
-      form.fields.push_back(&*field);
+      form.fields.push_back(field->second);
     }
   if (form.operands.size() > max_operands || form.fields.size() > max_fields)
     row.wrong(fmt::format("a form has at most {} operands and {} fields", max_operands, max_fields));
@@ -258,8 +261,10 @@ bool is_assembled(unsigned generation) {
 
 Forms::Forms(std::string_view forms, std::string_view fields, std::string_view syntax) {
   for_rows("fields.csv", fields, [&](const Row& row) { fields_.push_back(read_field(row)); });
+  FieldsById by_id;
+  for (const FieldForm& field : fields_) by_id.emplace(field.id, &field);
   for_rows("forms.csv", forms, [&](const Row& row) {
-    forms_.push_back(read_form(row, fields_));
+    forms_.push_back(read_form(row, by_id));
     forms_.back().index = static_cast<std::uint16_t>(forms_.size() - 1);
   });
   add_syntax(syntax, forms_);

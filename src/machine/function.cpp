@@ -62,10 +62,10 @@ bool may_recurse(const std::vector<Instruction>& code) {
   return (any("CAL") || any("JCAL") || any("PRET")) && any("STL");
 }
 
-// How many registers the code names.
+// How many registers the code names. Rows behind them lie between the registers of two warps: as few as there
+// can be.
 Layout layout_of(const std::vector<Instruction>& code) {
-  std::uint32_t registers = 2;
-  bool uniform = false;
+  std::uint32_t registers = 2, uniform = 0;
   for (const Instruction& instruction : code)
     for (std::size_t i = 0; i < instruction.operand_count(); ++i) {
       const Operand& o = instruction.operands[i];
@@ -75,13 +75,17 @@ Layout layout_of(const std::vector<Instruction>& code) {
       // A vector has four registers at most, and begins at a multiple of its size
       if (o.kind == OperandKind::reg) use(o.number, 4 - o.number % 4);
       use(o.base, 2 - o.base % 2);
-      uniform |= o.kind == OperandKind::ureg || o.uniform != zero_uniform;
+      const auto use_uniform = [&](std::uint8_t number, unsigned count) {
+        if (number != zero_uniform) uniform = std::max<std::uint32_t>(uniform, number + count);
+      };
+      if (o.kind == OperandKind::ureg) use_uniform(o.number, 8 - o.number % 8);
+      use_uniform(o.uniform, 2 - o.uniform % 2);
     }
   Layout layout;
   layout.registers = std::min<std::uint32_t>((registers + 1) / 2 * 2, 256);
   layout.uniform = layout.registers;
-  layout.temporary = layout.uniform + (uniform ? 64 : 0);
-  layout.rows = layout.temporary + most_temporary_rows;
+  layout.temporary = layout.uniform + std::min<std::uint32_t>((uniform + 1) / 2 * 2, 64);
+  layout.rows = layout.temporary;
   return layout;
 }
 
@@ -178,7 +182,6 @@ FlowStack lay_out(ptx::Function& f, Code& code, const BranchTable& branches) {
   code.layout = layout_of(code.instructions);
   FlowStack stack;
   if (in_bundles(code.generation)) stack = find_flow_stack(code.instructions, branches, code.entries, f.name);
-  f.reg_rows = f.total_reg_rows = code.layout.rows;
   f.pred_count = f.total_preds = Layout::predicates + most_temporary_predicates;
   f.code.reserve(code.instructions.size());
   code.actions.reserve(code.instructions.size());
@@ -192,6 +195,12 @@ void translate_all(Translator& translator, const Addresses& addresses, const Flo
   std::vector<Diagnostic> problems;
   for (const Instruction& instruction : code.instructions) {
     ptx::Inst view = views.of(instruction, code.layout);
+    const auto count_rows = [&](const auto& list, std::uint8_t count) {
+      for (const ptx::Operand& o : std::span(list).first(count))
+        if (o.kind == ptx::OperandKind::reg) code.layout.rows = std::max(code.layout.rows, o.index + 1);
+    };
+    count_rows(view.dst, view.dst_count);
+    count_rows(view.src, view.src_count);
     const auto address = addresses.find(static_cast<std::uint32_t>(instruction.address / word_bytes));
     translator.set_address(address == addresses.end() ? nullptr : &address->second);
     if (!stack.effects.empty())
@@ -206,6 +215,7 @@ void translate_all(Translator& translator, const Addresses& addresses, const Flo
     }
     f.code.push_back(view);
   }
+  f.reg_rows = f.total_reg_rows = code.layout.rows;
   if (!problems.empty()) throw Error(ExitCode::unsupported, "machine-instruction", std::move(problems));
 }
 

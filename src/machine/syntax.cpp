@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "machine/table.h"
 
@@ -17,7 +18,6 @@ struct SyntaxRow {
   std::pair<std::uint16_t, std::uint16_t> generations{0, 0xffff};
 
   bool is_about(const Form& form) const {
-    if (form.mnemonic != mnemonic) return false;
     const unsigned byte = form.bundled() ? unsigned{form.opcode} >> 8 : form.opcode & 0xffu;
     if (!opcodes.empty() && std::ranges::find(opcodes, byte) == opcodes.end()) return false;
     return std::ranges::all_of(form.generations, [&](const auto& range) {
@@ -117,10 +117,13 @@ void write_plainly(Form& form) {
 void add_syntax(std::string_view table, std::vector<Form>& forms) {
   std::vector<SyntaxRow> rows;
   for_rows("syntax.csv", table, [&](const Row& row) { rows.push_back(read_row(row)); });
+  std::unordered_map<std::string_view, std::vector<std::size_t>> by_mnemonic;
+  for (std::size_t i = 0; i < rows.size(); ++i) by_mnemonic[rows[i].mnemonic].push_back(i);
   std::vector<bool> used(rows.size());
   for (Form& form : forms) {
     form.texts.resize(form.operands.size());
-    for (std::size_t i = 0; i < rows.size() && form.name.empty(); ++i) {
+    for (const std::size_t i : by_mnemonic[form.mnemonic]) {
+      if (!form.name.empty()) break;
       if (!rows[i].is_about(form)) continue;
       used[i] = true;
       if (!rows[i].name.empty())

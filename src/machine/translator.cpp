@@ -103,7 +103,8 @@ void Translator::translate(const Instruction& instruction, ptx::Inst& view, cons
   kernel_ = kernel;
   action_ = Action{};
   action_.first = static_cast<std::uint32_t>(code_.operations.size());
-  next_temporary_ = next_predicate_ = 0;
+  next_temporary_ = first_temporary_row;
+  next_predicate_ = 0;
   sources_.clear();
   const FormMeaning& meaning = meaning_of(*instruction.form);
   for (std::size_t i = 0; i < meaning.source_count; ++i)
@@ -145,6 +146,7 @@ const Operand& Translator::source(unsigned index) const {
 }
 
 ptx::Operand Translator::row(std::uint32_t index, unsigned bytes) const {
+  code_.layout.rows = std::max(code_.layout.rows, index + (bytes + 3) / 4);
   return {.kind = ptx::OperandKind::reg, .bytes = static_cast<std::uint8_t>(bytes), .index = index};
 }
 
@@ -196,7 +198,12 @@ ptx::Operand Translator::last_result() {
   return out;
 }
 
-ptx::Operand Translator::barrier_count() const { return row(layout_.temporary + barrier_result_row, 4); }
+ptx::Operand Translator::temporary_row(std::uint32_t first, std::uint32_t count) const {
+  SIMTLAB_ASSERT(first + count <= most_temporary_rows, "an instruction needs few intermediate values");
+  return row(layout_.temporary + first, count * 4);
+}
+
+ptx::Operand Translator::barrier_count() const { return temporary_row(barrier_result_row, 1); }
 ptx::Operand Translator::barrier_predicate() const {
   return {.kind = ptx::OperandKind::pred, .index = Layout::predicates + barrier_result_predicate};
 }
@@ -207,16 +214,12 @@ ptx::Operand Translator::special(ptx::Special special, unsigned bytes) const {
           .index = static_cast<std::uint32_t>(special)};
 }
 
-ptx::Operand Translator::temporary() {
-  SIMTLAB_ASSERT(next_temporary_ < barrier_result_row, "an instruction needs few intermediate values");
-  return row(layout_.temporary + next_temporary_++, 4);
-}
+ptx::Operand Translator::temporary() { return temporary_row(next_temporary_++, 1); }
 
 ptx::Operand Translator::temporary_wide() {
   next_temporary_ += next_temporary_ % 2;
-  SIMTLAB_ASSERT(next_temporary_ + 2 <= barrier_result_row, "an instruction needs few intermediate values");
   next_temporary_ += 2;
-  return row(layout_.temporary + next_temporary_ - 2, 8);
+  return temporary_row(next_temporary_ - 2, 2);
 }
 
 ptx::Operand Translator::temporary_predicate() {

@@ -153,7 +153,9 @@ class Translator {
   std::string kernel_;
   Action action_;
   std::vector<const Operand*> sources_;
-  std::uint32_t next_temporary_ = 0, next_predicate_ = 0;
+  ptx::Operand temporary_row(std::uint32_t first, std::uint32_t count) const;  // of Layout::temporary
+
+  std::uint32_t next_temporary_ = first_temporary_row, next_predicate_ = 0;
   bool tests_signs_ = false, tests_window_ = false, adds_three_ = false, knows_flags_ = false;
   std::map<std::tuple<int, std::uint64_t, unsigned>, std::uint32_t> numbers_;  // of constants_
 };
