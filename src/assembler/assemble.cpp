@@ -248,10 +248,10 @@ bool Assembler::assemble(ptx::VirtualFunction& f, std::string& why) {
 namespace {
 
 // Nothing is kept if nobody can tell which builds make the code.
-std::optional<KeptCode> kept_code(const ptx::Module& module, unsigned generation, ptx::Optimiser optimise) {
+std::optional<KeptCode> kept_code(const ptx::Module& module, unsigned generation,
+                                  std::string (*optimiser_build)()) {
   const std::string assembler = build_of(reinterpret_cast<const void*>(&makes));
-  const std::string optimiser =
-      optimise == nullptr ? "not optimised" : build_of(reinterpret_cast<const void*>(optimise));
+  const std::string optimiser = optimiser_build == nullptr ? "not optimised" : optimiser_build();
   if (!module.text || assembler.empty() || optimiser.empty()) return std::nullopt;
   return KeptCode(*module.text, generation,
                   fmt::format("{} {} {}", assembler, optimiser, all_uniform() ? "uniform" : ""));
@@ -261,8 +261,10 @@ std::optional<KeptCode> kept_code(const ptx::Module& module, unsigned generation
 
 void make_code(ptx::LoadOptions& options, unsigned generation, bool keep) {
   auto assembler = std::make_shared<std::optional<Assembler>>();
-  const auto of = [assembler, generation, keep, by = options.optimise](const ptx::Module& m) -> Assembler& {
+  const auto of = [assembler, generation, keep,
+                   by = options.optimiser_build](const ptx::Module& m) -> Assembler& {
     if (!*assembler) assembler->emplace(m, generation, keep ? kept_code(m, generation, by) : std::nullopt);
+    if (by != nullptr && by().empty()) (*assembler)->keep_no_more();
     return **assembler;
   };
   options.recall = [of](ptx::VirtualFunction& f, const ptx::Module& m, std::string&) {

@@ -25,6 +25,7 @@ class Assembler {
   bool assemble(ptx::VirtualFunction& function, std::string& why);
   // The same, without optimising it, if an earlier run has kept its code.
   bool recall(ptx::VirtualFunction& function);
+  void keep_no_more() { kept_.reset(); }
 
  private:
   void put(machine::MadeCode made, ptx::VirtualFunction& function);

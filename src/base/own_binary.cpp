@@ -26,8 +26,9 @@ fs::path file_of(const void* address) {
 
 fs::path own_folder() { return file_of(reinterpret_cast<const void*>(&own_folder)).parent_path(); }
 
-std::string build_of(const void* address) {
-  const fs::path file = file_of(address);
+std::string build_of(const void* address) { return build_of_file(file_of(address)); }
+
+std::string build_of_file(const fs::path& file) {
   struct stat status {};
   if (file.empty() || ::stat(file.c_str(), &status) != 0) return {};
   return fmt::format("{} {} {}.{:09}", file.string(), status.st_size, status.st_mtim.tv_sec,

@@ -12,5 +12,6 @@ std::filesystem::path own_folder();
 // Which build of a program or library holds the code at an address: its path, its size and when it was
 // written. Empty if nobody can tell.
 std::string build_of(const void* code);
+std::string build_of_file(const std::filesystem::path& file);
 
 }  // namespace simtlab

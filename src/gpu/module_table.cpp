@@ -34,7 +34,7 @@ ModuleTable::Id ModuleTable::load(std::string name, std::string ptx, exec::Globa
   const std::span bytes = std::as_bytes(std::span(ptx));
   const bool machine_code = machine::is_device_elf(bytes);
   if (code.optimise && !machine_code)
-    options.optimise = code.needs_optimiser ? optimiser::load() : optimiser::load(options.not_optimised);
+    code.needs_optimiser ? optimiser::need(options) : optimiser::use(options);
   if (code.generation != 0 && !machine_code) assembler::make_code(options, code.generation);
   m.module = machine_code ? machine::open_cubin(std::move(ptx), std::move(name))
                           : ptx::load_module(std::move(name), std::move(ptx), options);

@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <array>
+#include <atomic>
 #include <filesystem>
 #include <string>
 
 #include "base/error.h"
+#include "base/own_binary.h"
 
 namespace simtlab::optimiser {
 namespace {
@@ -16,51 +17,72 @@ namespace fs = std::filesystem;
 
 constexpr const char* library_name = "libsimtlab_optimiser.so";
 
-// The folder of the program or library that this code is in.
-fs::path own_folder() {
-  Dl_info self{};
-  std::error_code code;
-  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &self) != 0 && self.dli_fname != nullptr) {
-    const fs::path file = fs::canonical(self.dli_fname, code);
-    if (!code && file.filename() != "simtlab") return file.parent_path();
-  }
-  return fs::read_symlink("/proc/self/exe", code).parent_path();
-}
-
-// Null: there is none, and `why` says why.
-ptx::Optimiser find(std::string& why) {
-  const fs::path own = own_folder();
-  why = fmt::format("the optimiser of PTX, {}, is not there", library_name);
+// Empty: there is none.
+fs::path find_library() {
   // Beside our other libraries, as built and as installed.
   for (const char* folder : {".", "../lib", "../lib/simtlab", "simtlab"}) {
-    const fs::path file = own / folder / library_name;
+    fs::path file = own_folder() / folder / library_name;
     std::error_code code;
-    if (!fs::exists(file, code)) continue;
-    void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    void* const found = library == nullptr ? nullptr : ::dlsym(library, "simtlab_optimise");
-    if (found != nullptr) return reinterpret_cast<ptx::Optimiser>(found);
-    if (const char* text = ::dlerror()) why = fmt::format("the optimiser of PTX cannot be loaded: {}", text);
+    if (fs::exists(file, code)) return file;
   }
-  return nullptr;
+  return {};
 }
+
+const fs::path& library() {
+  static const fs::path file = find_library();
+  return file;
+}
+
+// Before the library is loaded it is taken for whole: code that it made is good without it.
+std::atomic<bool> failed = false;
+
+struct Library {
+  ptx::Optimiser optimise = nullptr;
+  std::string why;  // it is null
+};
+
+Library load_library() {
+  if (library().empty()) return {.why = fmt::format("the optimiser of PTX, {}, is not there", library_name)};
+  void* const handle = ::dlopen(library().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = handle == nullptr ? nullptr : ::dlsym(handle, "simtlab_optimise");
+  if (found != nullptr) return {.optimise = reinterpret_cast<ptx::Optimiser>(found), .why = {}};
+  failed = true;
+  const char* const text = ::dlerror();
+  return {.why = fmt::format("the optimiser of PTX cannot be loaded: {}", text == nullptr ? "?" : text)};
+}
+
+const Library& loaded() {
+  static const Library once = load_library();
+  return once;
+}
+
+bool optimise(std::span<ptx::VirtualFunction> functions, std::uint32_t which, const ptx::Module& module,
+              std::string& why) {
+  if (can_load()) return loaded().optimise(functions, which, module, why);
+  why = loaded().why;
+  return false;
+}
+
+std::string build() { return failed ? std::string() : build_of_file(library()); }
 
 }  // namespace
 
-ptx::Optimiser load(std::string& why) {
-  struct Found {
-    std::string why;
-    ptx::Optimiser optimiser = find(why);
-  };
-  static const Found found;
-  why = found.optimiser == nullptr ? found.why : std::string();
-  return found.optimiser;
+bool can_load() { return loaded().optimise != nullptr; }
+
+void use(ptx::LoadOptions& options) {
+  if (library().empty()) {
+    options.not_optimised = loaded().why;
+    return;
+  }
+  options.optimise = &optimise;
+  options.optimiser_build = &build;
 }
 
-ptx::Optimiser load() {
-  std::string why;
-  if (const ptx::Optimiser optimiser = load(why)) return optimiser;
-  throw Error(ExitCode::unavailable, "optimiser-missing", why,
-              "take another --lowering, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
+void need(ptx::LoadOptions& options) {
+  if (!can_load())
+    throw Error(ExitCode::unavailable, "optimiser-missing", loaded().why,
+                "take another --lowering, or make it: ./dev build, with LLVM 19 (Debian: llvm-19-dev)");
+  use(options);
 }
 
 }  // namespace simtlab::optimiser

@@ -5,9 +5,11 @@
 
 namespace simtlab::optimiser {
 
-// For ptx::LoadOptions::optimise; the library is loaded once. Throws Error(unavailable, "optimiser-missing").
-ptx::Optimiser load();
-// Null if there is none; then `why` says why.
-ptx::Optimiser load(std::string& why);
+// Has ptx::load_module optimise kernels. The library is loaded when the first of them is: code that was kept
+// from earlier runs needs none. Where there is none, options.not_optimised says so.
+void use(ptx::LoadOptions& options);
+// The library is loaded at once. Throws Error(unavailable, "optimiser-missing").
+void need(ptx::LoadOptions& options);
+bool can_load();
 
 }  // namespace simtlab::optimiser

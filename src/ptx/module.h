@@ -180,6 +180,8 @@ using MakeCode = std::function<bool(VirtualFunction& function, const Module& mod
 // Kernels are optimised and assembled when Module::complete() asks for them; until then they are PTX.
 struct LoadOptions {
   Optimiser optimise = nullptr;
+  // Which build it is (base/own_binary.h), by which code is kept; empty if it turned out that there is none
+  std::string (*optimiser_build)() = nullptr;
   std::string not_optimised;  // why there is no optimiser where there should be one
   MakeCode assemble;          // null: kernels stay PTX
   // Asked first, before a kernel is optimised: machine code of it that was made before

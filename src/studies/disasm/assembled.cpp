@@ -21,7 +21,7 @@ namespace {
 // As `run` loads it.
 std::shared_ptr<const ptx::Module> assembled(std::string name, std::string text, unsigned generation) {
   ptx::LoadOptions options;
-  options.optimise = optimiser::load(options.not_optimised);
+  optimiser::use(options);
   assembler::make_code(options, generation);
   auto module = ptx::load_module(std::move(name), std::move(text), options);
   module->complete_all();

@@ -234,7 +234,7 @@ std::shared_ptr<const ptx::Module> load_what_runs(std::string file, const std::s
 std::shared_ptr<const ptx::Module> load_optimised(const Suite& suite, Refusals& refusals) {
   ptx::LoadOptions options;
   options.reject_unsupported = false;
-  options.optimise = optimiser::load();
+  optimiser::need(options);
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
   module->complete_all();
   for (const ptx::Function& f : module->functions)
@@ -247,7 +247,7 @@ std::shared_ptr<const ptx::Module> load_assembled(const Suite& suite, unsigned g
                                                   Refusals& refusals) {
   ptx::LoadOptions options;
   options.reject_unsupported = false;
-  options.optimise = optimiser::load(options.not_optimised);  // there is none under sanitizers
+  optimiser::use(options);  // there is none under sanitizers
   assembler::make_code(options, generation, false);
   auto module = ptx::load_module(suite.ptx, read_file(suite.folder + "/" + suite.ptx, most_file), options);
   module->complete_all();
