@@ -68,9 +68,10 @@ inline std::uint32_t level_of(const Splits& s, std::uint32_t lanes) {
 inline bool all_meet(const Warp& w, unsigned barrier, std::uint32_t lanes) {
   const Splits& s = *w.splits;
   if (lanes != w.active) return false;
+  const Splits::View& view = s.barrier(barrier);
   std::uint32_t differs = 0;
   for (unsigned lane = 0; lane < warp_size; ++lane)
-    differs |= ((s.barrier(barrier)[lane] & s.alive) ^ lanes) & w.ctx.lanes[lane];
+    differs |= ((view[lane] & s.alive) ^ lanes) & w.ctx.lanes[lane];
   return differs == 0;
 }
 

@@ -69,7 +69,10 @@ class Splits {
     alive = other.alive;
     turns = other.turns;
     used = other.used;
-    apart_ = other.apart_ == nullptr ? nullptr : std::make_unique<Apart>(*other.apart_);
+    if (other.apart_ == nullptr)
+      apart_.reset();
+    else
+      apart() = *other.apart_;
     return *this;
   }
   ~Splits() = default;

@@ -165,8 +165,7 @@ class Cache {
   bool narrow_ = true;                        // up to 16 ways
   std::vector<Keys> keys_;
   std::vector<Line> state_;
-  std::vector<std::uint32_t>
-      partial_;  // written bytes of sectors that are not wholly present; empty before any
+  std::vector<std::uint32_t> partial_;  // written bytes of sectors not wholly present; empty before any
   std::vector<Set> set_state_;
   // Unless narrow_.
   std::vector<Link> links_;
