@@ -17,6 +17,7 @@ struct SyntaxRow {
   std::vector<unsigned> opcodes = {};  // the low 8 bits; none: all
   std::pair<std::uint16_t, std::uint16_t> generations{0, 0xffff};
 
+  // Of the forms with its mnemonic.
   bool is_about(const Form& form) const {
     const unsigned byte = form.bundled() ? unsigned{form.opcode} >> 8 : form.opcode & 0xffu;
     if (!opcodes.empty() && std::ranges::find(opcodes, byte) == opcodes.end()) return false;

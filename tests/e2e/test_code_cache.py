@@ -1,8 +1,13 @@
 """Machine code that an earlier run made is taken from the user's cache, and whatever lies there, the code is the same."""
+import pathlib
 import random
+import shutil
+import subprocess
+import unittest
 
-from harness import SAXPY_LAUNCH, SOURCE, Case, main
+from harness import SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, main
 
+OPTIMISER = pathlib.Path(SIMTLAB).resolve().parent.parent / "lib" / "libsimtlab_optimiser.so"
 EXAMPLES = [SOURCE / "examples" / "saxpy.ptx", SOURCE / "tests" / "data" / "machine" / "counts.ptx"]
 
 
@@ -62,6 +67,27 @@ class CodeCache(Case):
         self.assertEqual(made, self.listing(EXAMPLES[1], "sm_80"))
         self.listing(EXAMPLES[1], "sm_80", SIMTLAB_UNIFORM="on")
         self.assertEqual(made, self.listing(EXAMPLES[1], "sm_80"))
+
+    @unittest.skipUnless(OPTIMISER.exists(), "built without LLVM 19")
+    def test_llvm_is_loaded_only_for_what_is_made(self):
+        loaded = []
+        for _ in range(2):
+            env = {"SIMTLAB_CACHE": str(self.cache()), "LD_DEBUG": "files"}
+            loaded.append(OPTIMISER.name in self.ok("disasm", EXAMPLES[0], "--assemble", "sm_80", env=env).stderr)
+        self.assertEqual(loaded, [True, False])
+
+    @unittest.skipUnless(OPTIMISER.exists(), "built without LLVM 19")
+    def test_nothing_is_kept_where_the_optimiser_cannot_be_loaded(self):
+        for folder in ("bin", "lib"):
+            (self.folder / folder).mkdir()
+        shutil.copy(SIMTLAB, self.folder / "bin" / "simtlab")
+        (self.folder / "lib" / OPTIMISER.name).write_text("no library")
+        env = self.environment({"SIMTLAB_CACHE": str(self.cache()), "SIMTLAB_DATA": str(SOURCE / "data")})
+        words = [self.folder / "bin" / "simtlab", "disasm", EXAMPLES[0], "--assemble", "sm_80"]
+        done = subprocess.run(words, env=env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotEqual(done.stdout, self.listing(EXAMPLES[0], "sm_80", cache=self.folder / "other"))
+        self.assertEqual(self.kept(), [])
 
     def test_a_cache_that_cannot_be_used_is_no_error(self):
         made = self.listing(EXAMPLES[1], "sm_80")
