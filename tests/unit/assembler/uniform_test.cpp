@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "assembler/assemble.h"
@@ -181,6 +183,31 @@ TEST(UniformRegisters, TooManyAreLeftToTheLanes) {
   module->complete_all();
   ASSERT_EQ(module->functions.size(), 1u);
   EXPECT_NE(module->functions[0].machine, nullptr);
+}
+
+// The executor keeps rows for thousands of warps: those that the code names, and all of them.
+TEST(Rows, AreThoseThatTheCodeNames) {
+  for (const unsigned generation : {35u, 50u, 70u, 80u, 90u}) {
+    ptx::LoadOptions options;
+    make_code(options, generation, false);
+    const auto module = ptx::load_module(
+        "test.ptx",
+        kernel_of("ld.global.u32 %r3, [%d0]; mad.lo.u32 %r4, %r3, %r1, %r2; st.global.u32 [%d0], %r4;"),
+        options);
+    module->complete_all();
+    const ptx::Function& f = module->functions[0];
+    ASSERT_NE(f.machine, nullptr) << generation;
+    std::uint32_t named = 0;
+    for (const ptx::Inst& i : f.machine->operations) {
+      for (const ptx::Operand& o : std::span(i.dst).first(i.dst_count))
+        if (o.kind == ptx::OperandKind::reg) named = std::max(named, o.index + (o.bytes + 3u) / 4);
+      for (const ptx::Operand& o : std::span(i.src).first(i.src_count))
+        if (o.kind == ptx::OperandKind::reg) named = std::max(named, o.index + (o.bytes + 3u) / 4);
+    }
+    EXPECT_GT(named, 0u) << generation;
+    EXPECT_LE(named, f.reg_rows) << generation;
+    EXPECT_LE(f.reg_rows, 40u) << generation;  // 112 and more with all uniform registers and all room
+  }
 }
 
 }  // namespace
