@@ -37,8 +37,10 @@ LoadedTechnology load(const std::string& name, const std::optional<Origin>& chos
   return placed(chosen, [&] { return load_technology(name); });
 }
 
-double closed_read_cycles(const Technology& technology, const Device& device) {
-  return closed_read_clocks(technology) * technology.tck.count * 1e-12 * device.sm_clock_hz;
+double idle_read_cycles(const Technology& technology, const Device& device) {
+  return idle_read_clocks(technology, device.l2_miss_bytes) * technology.tck.count * 1e-12 *
+             device.sm_clock_hz +
+         0.5;  // until the next cycle of the SMs
 }
 
 // Values of the simple memory alone: of another one the technology has them.
@@ -118,9 +120,15 @@ double far_and_translation(const Device& device) {
          (device.tlb.enabled ? device.tlb.miss_latency : 0);
 }
 
-std::uint32_t closed_read_clocks(const Technology& technology) {
+double idle_read_clocks(const Technology& technology, std::uint32_t bytes) {
   const Technology::Timing& t = technology.timing;
-  return t.trcd_read + t.cl + t.burst;
+  const std::uint32_t accesses = std::max(1u, bytes / technology.burst_bytes());
+  const double enters = 0.5;  // at the next clock
+  const double read = t.trcd_read + t.cl + t.burst + (accesses - 1) * t.tccd_l;
+  if (technology.refresh == Refresh::none || t.trefi == 0) return enters + read;
+  // A share of busy / trefi comes during a refresh, and waits for half of it.
+  const double busy = technology.refresh == Refresh::per_bank ? t.trfc_pb : t.trfc;
+  return enters + read + busy * busy / (2 * t.trefi);
 }
 
 double channel_bandwidth(const Technology& technology) {
@@ -144,7 +152,7 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   LoadedTechnology loaded = load(dram.technology, assembly.origin("dram.technology"));
   const Technology own = loaded.technology;
   dram.path = std::max(
-      0.0, dram.latency - far_and_translation(device) - device.l2.latency - closed_read_cycles(own, device));
+      0.0, dram.latency - far_and_translation(device) - device.l2.latency - idle_read_cycles(own, device));
   if (dram.channels > 0) {
     dram.partitions = dram.channels;
     assembly.follow("dram.partitions", "dram.channels", "one channel a partition");
@@ -187,7 +195,7 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   dram.access_bytes = t.burst_bytes();
   dram.row_bytes = t.organisation.row_bytes;
   dram.latency = device.l2.latency + far_and_translation(device) +
-                 std::max(1.0, dram.path + closed_read_cycles(t, device));
+                 std::max(1.0, dram.path + idle_read_cycles(t, device));
   for (const char* key :
        {"dram.technology", "dram.bandwidth", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
     follow(key);

@@ -30,8 +30,9 @@ std::string memory_model_in(const std::string& model, const std::filesystem::pat
 // far part (a chase finds half of its lines there) and, where translations are modelled, one that misses.
 double far_and_translation(const Device& device);
 
-// Clocks of the technology from a read of a closed bank to its last data.
-std::uint32_t closed_read_clocks(const Technology& technology);
+// Clocks of the technology from a read of so many bytes of a closed bank to their last data, in the mean of
+// reads that come alone: some wait for a refresh.
+double idle_read_clocks(const Technology& technology, std::uint32_t bytes);
 
 // Peak of one channel with all of its pseudo-channels.
 double channel_bandwidth(const Technology& technology);

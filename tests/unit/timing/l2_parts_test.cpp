@@ -109,7 +109,6 @@ TEST(L2Parts, TheOppositeSliceIsOfTheAskersPartAndHomesStayApart) {
   device::Device d = two_parts();
   d.l2_slices = 8;
   d.l2_partitions = 4;
-  d.sm.count = 10;
   const L2Parts parts(d);
   for (std::uint32_t home = 0; home < 8; ++home)
     for (std::uint32_t part = 0; part < 4; ++part) {
@@ -118,8 +117,18 @@ TEST(L2Parts, TheOppositeSliceIsOfTheAskersPartAndHomesStayApart) {
     }
   EXPECT_NE(parts.copy(0, 5), parts.copy(2, 5));
   EXPECT_NE(parts.copy(0, 5), 5u);
-  EXPECT_EQ(parts.part_of_sm(0), 0u);
-  EXPECT_EQ(parts.part_of_sm(9), 3u);
+}
+
+TEST(L2Parts, PairsOfSmsGoRoundOverTheParts) {
+  device::Device d = two_parts();
+  const L2Parts two(d);
+  d.l2_slices = 8;
+  d.l2_partitions = 4;
+  const L2Parts four(d);
+  for (std::uint32_t sm = 0; sm < 16; ++sm) {
+    EXPECT_EQ(two.part_of_sm(sm), sm / 2 % 2);
+    EXPECT_EQ(four.part_of_sm(sm), sm / 2 % 4);
+  }
 }
 
 device::Device with_tlb() {
