@@ -277,7 +277,7 @@ def summary(rows, refused, markdown):
     """Medians of simtlab over ptxas, by how much they differ, and how many are at most 25 % above. Templates count once."""
     rows = representatives(rows)
     head = ["arch", "origin", "kernels", "registers", "off by", "within 25 %", "with loops"]
-    for what in ("loop instructions", "loop cycles", "waits", "straight instructions"):
+    for what in ("loop instructions", "loop cycles", "lone cycles", "waits", "straight instructions"):
         head += [what, "off by", "within 25 %"]
     lines = []
     for arch in sorted({r["arch"] for r in rows}):
@@ -295,7 +295,8 @@ def summary(rows, refused, markdown):
                 share(some, "registers"),
                 str(len(looping)),
             ]
-            for group, what in ((looping, "all"), (looping, "cycles"), (loading, "waits"), (straight, "instructions")):
+            columns = ((looping, "all"), (looping, "cycles"), (looping, "lone cycles"), (loading, "waits"))
+            for group, what in (*columns, (straight, "instructions")):
                 line += [middle(group, what), off(group, what), share(group, what)]
             lines.append(line)
     out = table(head, lines, markdown)

@@ -24,6 +24,7 @@ CONTROL = re.compile(
     r"(BRA|BRX|JMP|JMX|CALL|RET|EXIT|BSSY|BSYNC|BREAK|BMOV|WARPSYNC|YIELD|NOP|NANOSLEEP|BAR|MEMBAR|DEPBAR|LDGDEPBAR|KILL"
     r"|RPCMOV|BPT|WARPSYNC|UBLKCP)\b"
 )
+DEPBAR = re.compile(r"DEPBAR\.LE SB(\d), (0x[0-9a-f]+)")
 # A move by a unit of floating point: nothing is multiplied.
 MOVE_BY_HALF = re.compile(r"HFMA2(\.MMA)?(\.BF16)?(_V2)? R\d+, -RZ, RZ,")
 
@@ -277,6 +278,36 @@ def memory_waits(instructions):
     return waits
 
 
+ANSWER = 24  # cycles from a load, a conversion or a function to its result: what loads of shared memory and L1 take
+READ = 12  # to its operands having been read
+
+
+def lone_cycles(instructions, again):
+    """Cycles of a pass by a warp that is alone: stall counts, and scoreboards with answers after ANSWER cycles.
+
+    again: of a round in the steady state, where what a round loads may be awaited in the next one.
+    """
+    pending = collections.defaultdict(list)  # when what a scoreboard stands for will be there
+    now, ends = 0, []
+    for _ in range(3 if again else 1):
+        for i in instructions:
+            control = i["control"]
+            for board in control["wait"]:
+                now = max([now, *pending.pop(board, ())])
+            some = DEPBAR.match(i["text"])
+            if some:
+                left = int(some[2], 16)
+                there = sorted(pending[int(some[1])])
+                pending[int(some[1])] = there[len(there) - left :] if left else []
+                now = max([now, *there[: len(there) - left]])
+            for board, cycles in ((control["write_barrier"], ANSWER), (control["read_barrier"], READ)):
+                if board is not None:
+                    pending[board].append(now + cycles)
+            now += control["stall"]
+        ends.append(now)
+    return ends[-1] - ends[-2] if again else now
+
+
 class MachineLoop:
     def __init__(self, instructions, depth=0):
         self.instructions, self.depth = instructions, depth
@@ -285,6 +316,7 @@ class MachineLoop:
         self.size = len(instructions)
         self.cycles = sum(i["control"]["stall"] for i in instructions)
         self.waits = memory_waits(instructions)
+        self.lone = lone_cycles(instructions, depth > 0)
         self.rounds, self.global_rounds = 1.0, None
         self.certain = False  # the rounds are not those of the median
 
@@ -310,6 +342,7 @@ class MachineLoop:
         return (
             out
             | {"all": self.size / self.rounds, "cycles": self.cycles / self.rounds}
+            | {"lone cycles": self.lone / self.rounds}
             | {"waits": self.waits / self.rounds, "rounds": self.rounds}
         )
 

@@ -232,6 +232,17 @@ unsigned latency_of(unsigned generation, const Effects::Write& write, ResultRead
   return std::max<unsigned>(cycles, write.least);
 }
 
+unsigned settled_latency(unsigned generation, const Effects::Write& write) {
+  const bool hopper = generation >= 90;
+  if ((!hopper && !machine::in_bundles(generation)) || write.source == ResultSource::variable) return 0;
+  unsigned most = 0;
+  for (unsigned r = 0; r < static_cast<unsigned>(ResultReader::count_); ++r)
+    if (const auto reader = static_cast<ResultReader>(r); reader != ResultReader::guard || write.predicate)
+      most = std::max(most, latency_of(generation, write, reader));
+  if (!hopper || write.predicate) return most;
+  return most + (write.uniform ? 3 : 1);
+}
+
 unsigned overwrite_latency(unsigned generation, const Effects::Write& first, const Effects::Write& second) {
   if (second.source == ResultSource::variable) return 2;
   unsigned most = 1;

@@ -52,6 +52,17 @@ class PendingResults {
     return most;
   }
 
+  // ... before anybody may read what is under way.
+  unsigned unsettled() const {
+    unsigned most = 0;
+    for (const UnderWay& p : list_) {
+      if (p.write.place >= scoreboard_places) continue;
+      const unsigned cycles = settled_latency(generation_, p.write);
+      if (cycles > p.age) most = std::max(most, cycles - p.age);
+    }
+    return most;
+  }
+
   void issue(const Instruction& instruction, const Effects& effects) {
     for (const Effects::Write& write : effects.writes()) {
       if (!effects.partial)
@@ -144,7 +155,11 @@ class BarrierTurns {
 class StallSetter {
  public:
   StallSetter(Program& program, const std::vector<BlockEffects>& effects)
-      : program_(program), effects_(effects), in_(program.blocks.size()) {}
+      : program_(program), effects_(effects), in_(program.blocks.size()), labels_(program.blocks.size(), 0) {
+    for (const Block& block : program.blocks)
+      for (const Instruction& i : block.code)
+        if (i.target != none) labels_[i.target] = 1;
+  }
 
   void run() {
     std::deque<std::uint32_t> work;
@@ -181,7 +196,8 @@ class StallSetter {
       if (n > 0) {
         const unsigned taken = pipe.kind != PipeKind::none && free_from > now ? free_from - now : 0;
         const unsigned structure = std::max(taken, barriers.missing(code[n].code, now));
-        const unsigned data = pending.missing(code[n], effects_[b][n]);
+        const unsigned data = std::max(pending.missing(code[n], effects_[b][n]),
+                                       comes_settled(code[n].code) ? pending.unsettled() : 0u);
         now += delay(code[n - 1], effects_[b][n - 1], data, structure);
         pending.pass(std::max(data, structure));
       }
@@ -198,13 +214,28 @@ class StallSetter {
       pending.pass(least);
       const std::uint32_t target = is_branch_to_block(code[n]) ? code[n].target : none,
                           behind = n + 1 == code.size() ? next : none;
-      const unsigned missing = std::max(missing_at(target, pending), missing_at(behind, pending));
+      unsigned missing = std::max(missing_at(target, pending), missing_at(behind, pending));
+      if (target != none || is_label(behind) || behind == b) missing = std::max(missing, pending.unsettled());
       const unsigned until_end = n + 1 == code.size() ? barriers.left(now) : 0;
       now += delay(code[n], effects_[b][n], missing, until_end);
       pending.pass(std::max(missing, until_end));
       for (const std::uint32_t to : {target, behind})
         if (to != none) leave(to, pending.list());
     }
+  }
+
+  // Who goes on there has left another place than the instruction before.
+  bool is_label(std::uint32_t b) const {
+    for (std::size_t steps = 0; b != none && steps <= program_.blocks.size(); ++steps) {
+      if (labels_[b] != 0) return true;
+      if (!program_.blocks[b].code.empty()) return false;
+      b = program_.blocks[b].next;
+    }
+    return false;
+  }
+  // Lanes meet at it, or another function begins.
+  static bool comes_settled(const machine::Instruction& code) {
+    return base_mnemonic(code) == "BSYNC" || base_mnemonic(code) == "CALL";
   }
 
   // Cycles until the first instruction of a block may issue.
@@ -235,6 +266,7 @@ class StallSetter {
   Program& program_;
   const std::vector<BlockEffects>& effects_;
   std::vector<UnderWayList> in_;
+  std::vector<char> labels_;  // of a block: branches lead there
 };
 
 }  // namespace

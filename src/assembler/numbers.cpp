@@ -415,7 +415,8 @@ bool Numbering::run(std::vector<std::uint8_t>& numbers) {
         }
   }
   if (best_.empty()) return false;
-  spread(orders[0]);
+  // Predicates have the lowest numbers that are free, as ptxas gives them.
+  if (limits_.file != File::predicate) spread(orders[0]);
   for (std::size_t k = 0; k < items_.size(); ++k) numbers[items_[k].reg] = best_[k];
   return true;
 }

@@ -30,6 +30,9 @@ class ScheduleGraph::Builder {
     for (const Users& u : users_)
       if (u.writer != none && u.readers.empty())
         tails_[u.writer] = std::max(tails_[u.writer], latency(u, none));
+    for (std::uint32_t n = 0; n < code_.size(); ++n)
+      for (const Effects::Write& w : effects_[n].writes())
+        tails_[n] = std::max(tails_[n], settled_latency(code_[n].code.generation, w));
   }
 
   std::vector<FullEdge> edges() && { return std::move(edges_); }

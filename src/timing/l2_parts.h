@@ -6,10 +6,10 @@
 // sees near hits as long as its near part holds what it reads (half of L2 with two parts), and far ones
 // beyond, as pointer chases on A100 and H100 do (docs/lab/validation.md).
 //
-// Which SMs are near to which part: the two SMs of a TPC have consecutive numbers, TPCs go round over the GPCs
-// of the chip (an H100's SMs 0, 16, 32 and 48 are of its first GPC: accel-sim/gpu-app-collection, pull request
-// 87), and a GPC stands beside one part. So pairs of SMs go round over the parts, and a launch of few blocks,
-// which are handed out in the order of the SMs, has both halves of L2.
+// Which SMs are near to which part: the two SMs of a TPC have consecutive numbers, TPCs go round over the
+// GPCs of the chip (an H100's SMs 0, 16, 32 and 48 are of its first GPC: accel-sim/gpu-app-collection, pull
+// request 87), and a GPC stands beside one part. So pairs of SMs go round over the parts, and a launch of few
+// blocks, which are handed out in the order of the SMs, has both halves of L2.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,7 @@ namespace simtlab::timing {
 class L2Parts {
  public:
   explicit L2Parts(const device::Device& device)
-      : parts_(device.l2_partitions),
-        slices_(device.l2_slices),
-        part_slices_(slices_ / parts_) {}
+      : parts_(device.l2_partitions), slices_(device.l2_slices), part_slices_(slices_ / parts_) {}
 
   bool several() const { return parts_ > 1; }
   std::uint32_t count() const { return parts_; }

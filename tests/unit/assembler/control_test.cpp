@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,11 @@ using testing::RandomProgram;
 // are those of exec/delays.h.
 class Walker {
  public:
-  explicit Walker(const Program& program) : program_(program) {}
+  explicit Walker(const Program& program) : program_(program) {
+    for (const Block& block : program.blocks)
+      for (const Instruction& i : block.code)
+        if (i.target != none) labels_.insert(i.target);
+  }
 
   std::string walk(std::uint64_t choices, unsigned most_blocks) {
     std::uint32_t b = 0;
@@ -35,6 +40,8 @@ class Walker {
         to = i.target;
         break;
       }
+      if (labels_.contains(to)) arrive(to);
+      if (!problem_.empty()) return problem_ + " in " + text_of(program_);
       b = to;
     }
     return {};
@@ -51,6 +58,17 @@ class Walker {
     std::uint8_t read_scoreboard = 7, write_scoreboard = 7;
     std::uint32_t line = 0;
   };
+
+  // On Hopper, ptxas lets no block begin before what is under way is there for any reader.
+  void arrive(std::uint32_t block) {
+    if (program_.generation < 90) return;
+    for (const auto& [place, result] : results_) {
+      if (result.source == ResultSource::variable || place >= place_count) continue;
+      const bool predicate = place >= predicate_places;
+      if (result.age < (predicate ? 13u : 7u) && problem_.empty())
+        problem_ = "block " + std::to_string(block) + " begins too early for " + std::to_string(result.line);
+    }
+  }
 
   void step(const Instruction& i) {
     const machine::Control& control = i.code.control;
@@ -119,6 +137,7 @@ class Walker {
   const Program& program_;
   std::map<Place, Result> results_;
   std::map<Place, Operand> operands_;
+  std::set<std::uint32_t> labels_;  // blocks that branches lead to
   std::string problem_;
 };
 
@@ -252,6 +271,24 @@ TEST(ControlOf, BranchesLeaveThePredicateTheTimeItTakes) {
   b.program.blocks[0].next = none;
   const std::vector<machine::Control> c = b.control();
   EXPECT_EQ(c[0].stall + c[1].stall, 12);
+}
+
+// On Maxwell, Pascal and Hopper results are there for any reader when a block begins that branches lead to;
+// on others for who reads them.
+TEST(ControlOf, BlocksBeginWhenResultsAreThere) {
+  for (const auto& [generation, cycles] : {std::pair{52u, 6}, {61u, 6}, {75u, 1}, {80u, 1}, {90u, 7}}) {
+    OneBlock b(generation);
+    const Ref x = b.reg(2), y = b.reg(3);
+    b.program.blocks.resize(2);
+    b.program.blocks[0].next = 1;
+    b.builder.emit("MOV", x, {value_of(y)});
+    b.builder.emit("MOV", b.reg(4), {value_of(y)});
+    b.builder.start(1);
+    b.builder.emit("BRA", {}, {}).target = 1;
+    b.builder.start(1);
+    const std::vector<machine::Control> c = b.control();
+    EXPECT_EQ(c[1].stall, cycles) << generation;
+  }
 }
 
 TEST(ControlOf, VotesWaitForTheirPredicateAsBranchesDo) {
