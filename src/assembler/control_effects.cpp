@@ -274,7 +274,7 @@ PipeUse pipe_of(const machine::Instruction& code) {
   constexpr std::string_view specials[] = {"MUFU", "POPC", "FLO", "BREV", "F2F", "F2I", "I2F", "FRND"};
   if (is_one_of_names(base, specials)) return {PipeKind::special, 8};
   if (base == "S2R") return {PipeKind::special_register, static_cast<std::uint8_t>(generation >= 90 ? 3 : 4)};
-  if (base == "LDC") return {PipeKind::constant, 8};
+  if (base == "LDC" || (base == "S2UR" && generation >= 90)) return {PipeKind::constant, 8};
   if (base == "CS2R") return {PipeKind::dispatch, static_cast<std::uint8_t>(generation >= 90 ? 2 : 1)};
   if (is_control_flow(base) || base == "NOP") return {};
   if (code.form->uniform) return {PipeKind::uniform, static_cast<std::uint8_t>(generation >= 90 ? 1 : 2)};
@@ -285,6 +285,12 @@ PipeUse pipe_of(const machine::Instruction& code) {
   }
   if (is_late(code)) return {};
   return {PipeKind::alu, 2};
+}
+
+// ptxas leaves 7 cycles from S2R to LDC and S2UR in its code for sm_90.
+PipeUse pipe_beside(const machine::Instruction& code) {
+  if (code.generation >= 90 && base_mnemonic(code) == "S2R") return {PipeKind::constant, 7};
+  return {};
 }
 
 // As in ptxas 12.4's code for 41 files: arithmetic first, then another unit or a branch; one constant at
@@ -337,6 +343,10 @@ unsigned cycles_to_wait(const machine::Instruction& code) {
   constexpr std::string_view longest[] = {"LDS", "SHFL", "S2R", "F2F", "F2I", "I2F", "I2I", "LDC"};
   if (is_one_of_names(base, longest)) return 15;
   return base == "LDG" ? 5 : scoreboard_cycles;
+}
+
+bool has_fixed_latency_too(const machine::Instruction& code) {
+  return code.generation >= 70 && is_fp64_name(base_mnemonic(code)) && has_late_fp64(code.generation);
 }
 
 unsigned expected_latency(const machine::Instruction& code) {

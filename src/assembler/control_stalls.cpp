@@ -68,6 +68,11 @@ class PendingResults {
       if (!effects.partial)
         std::erase_if(list_, [&](const UnderWay& p) { return p.write.place == write.place; });
       if (write.source != machine::ResultSource::variable) add({write, 0});
+      if (has_fixed_latency_too(instruction.code)) {
+        Effects::Write fixed = write;
+        fixed.source = machine::ResultSource::fp64;
+        add({fixed, 0});
+      }
     }
     const auto set = [&](std::uint8_t s, unsigned cycles) {
       if (s >= scoreboard_count) return;
@@ -209,6 +214,9 @@ class StallSetter {
       code[n].code.control.stall = static_cast<std::uint8_t>(least);
       code[n].code.control.yield = false;
       free_from = now + pipe.cycles;
+      const PipeUse beside = pipe_beside(code[n].code);
+      unsigned& also_from = free[static_cast<std::size_t>(beside.kind)];
+      also_from = std::max(also_from, now + beside.cycles);
       barriers.issue(code[n].code, now);
       now += least;
       pending.pass(least);

@@ -37,13 +37,24 @@ void each_pair_of_sources(const Instruction& i, unsigned banks, const F& f) {
   const Sources sources = sources_of(i, banks);
   for (std::size_t a = 0; a < sources.count; ++a)
     for (std::size_t b = 0; b < sources.count; ++b)
-      if (a != b) f(sources.refs[a], sources.refs[b], false);
+      if (a != b) f(sources.refs[a], sources.refs[b], false, false);
 }
 
 // Where the vendor's assembler takes another register for the result.
 bool wants_other_result(const Instruction& i) {
   constexpr std::array<std::string_view, 4> names = {"MUFU", "FRND", "LDS", "SHFL"};
   return is_one_of_names(base_mnemonic(i.code), names);
+}
+
+// The source whose number the result rather has than another's, in ptxas' code: of a wide product the addend
+// in 2,500 of 2,600 cases, of one with a uniform factor the other factor in 420 of 620.
+bool is_likely_in_place(const Instruction& i, std::size_t operand) {
+  const machine::Form& form = *i.code.form;
+  const std::string_view name = i.code.mnemonic();
+  const char* const likely = name.starts_with("IMAD.WIDE")                ? "Rc"
+                             : name == "IMAD" && form.operand("URb") >= 0 ? "Ra"
+                                                                          : nullptr;
+  return likely != nullptr && static_cast<int>(operand) == form.operand(likely);
 }
 
 // f(a, b) of a result and what it is computed from, and the other way round.
@@ -58,8 +69,9 @@ void each_result_and_source(const Program& program, const Instruction& i, const 
     for (std::size_t r = 0; r < i.code.operand_count(); ++r) {
       if (i.is_write(r) || !is_general(i.refs[r]) || i.refs[r].reg == i.refs[w].reg) continue;
       const bool address = i.code.form->operands[r].kind == machine::OperandKind::memory;
-      f(i.refs[w], i.refs[r], address);
-      f(i.refs[r], i.refs[w], false);
+      const bool likely = is_likely_in_place(i, r);
+      f(i.refs[w], i.refs[r], address, likely);
+      f(i.refs[r], i.refs[w], false, likely);
     }
   }
 }
@@ -91,18 +103,21 @@ NumberWishes::Lists NumberWishes::collect(const Program& program, const F& each_
   const auto each = [&](const auto& f) {
     for (const Block& block : program.blocks)
       for (const Instruction& i : block.code)
-        each_pair(i, [&](const Ref& a, const Ref& b, bool loaded) { f(a, b, loaded, turns_of(block)); });
+        each_pair(i, [&](const Ref& a, const Ref& b, bool loaded, bool likely) {
+          f(a, b, loaded, likely, turns_of(block));
+        });
   };
-  each([&](const Ref& a, const Ref&, bool, std::uint64_t) { ++out.first[a.reg + 1]; });
+  each([&](const Ref& a, const Ref&, bool, bool, std::uint64_t) { ++out.first[a.reg + 1]; });
   for (std::size_t r = 1; r < out.first.size(); ++r) out.first[r] += out.first[r - 1];
   out.mates.resize(out.first.back());
   std::vector<std::uint32_t> next = out.first;
-  each([&](const Ref& a, const Ref& b, bool loaded, std::uint64_t turns) {
+  each([&](const Ref& a, const Ref& b, bool loaded, bool likely, std::uint64_t turns) {
     out.mates[next[a.reg]++] = {.other = b.reg,
                                 .weight = static_cast<std::uint32_t>(turns),
                                 .part = a.part,
                                 .other_part = b.part,
-                                .loaded = loaded};
+                                .loaded = loaded,
+                                .likely = likely};
   });
   return out;
 }
@@ -132,6 +147,28 @@ void NumberWishes::find_windows(const Program& program, const Liveness& liveness
   for (std::size_t r = 1; r < first_window_.size(); ++r) first_window_[r] += first_window_[r - 1];
 }
 
+void NumberWishes::find_late_results(const Program& program, const Liveness& liveness) {
+  may_begin_.assign(program.registers.size(), none);
+  if (program.generation < 90) return;
+  std::vector<std::uint32_t> written(program.registers.size(), 0);  // gap behind the last write
+  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+    const std::uint32_t first = liveness.first_gap[b];
+    for (std::uint32_t n = 0; n < program.blocks[b].code.size(); ++n) {
+      const Instruction& i = program.blocks[b].code[n];
+      std::uint32_t from = first;
+      for_each_ref(i, [&](const Ref& ref, bool writes) {
+        if (!writes) from = std::max(from, written[ref.reg]);
+      });
+      const bool late = pipe_of(i.code).kind == PipeKind::special;
+      for_each_ref(i, [&](const Ref& ref, bool writes) {
+        if (!writes) return;
+        may_begin_[ref.reg] = late && written[ref.reg] == 0 ? from : none;
+        written[ref.reg] = first + n + 1;
+      });
+    }
+  }
+}
+
 NumberWishes::NumberWishes(const Program& program, const Liveness& liveness)
     : banks_(register_banks(program.generation)),
       read_(
@@ -139,6 +176,7 @@ NumberWishes::NumberWishes(const Program& program, const Liveness& liveness)
       in_place_(collect(
           program, [&](const Instruction& i, const auto& f) { each_result_and_source(program, i, f); })) {
   find_windows(program, liveness);
+  find_late_results(program, liveness);
 }
 
 }  // namespace simtlab::assembler

@@ -25,6 +25,7 @@ class NumberWishes {
     std::uint32_t other = 0, weight = 1;
     std::uint8_t part = 0, other_part = 0;
     bool loaded = false;  // the register is loaded from where the other one says
+    bool likely = false;  // they rather share a number than the result and another source
   };
   NumberWishes(const Program& program, const Liveness& liveness);
   // What instructions read beside the register.
@@ -32,6 +33,9 @@ class NumberWishes {
   // Results of instructions that read the register, and what those read that have it as result.
   std::span<const Mate> in_place(std::uint32_t reg) const { return in_place_.of(reg); }
   unsigned banks() const { return banks_; }
+  // Of a result of the special function unit on Hopper: the gap behind what it is computed from. ptxas seems
+  // to give it its number there, where what is read in between still lives. none: of others.
+  std::uint32_t may_begin(std::uint32_t reg) const { return may_begin_[reg]; }
   // Who writes parts of the register in these gaps waits until an instruction under way has read them: a load
   // or its like.
   struct Window {
@@ -53,11 +57,13 @@ class NumberWishes {
   template <class F>
   static Lists collect(const Program& program, const F& each_pair);
   void find_windows(const Program& program, const Liveness& liveness);
+  void find_late_results(const Program& program, const Liveness& liveness);
 
   unsigned banks_;
   Lists read_, in_place_;
   std::vector<std::uint32_t> first_window_;
   std::vector<Window> windows_;
+  std::vector<std::uint32_t> may_begin_;
 };
 
 }  // namespace simtlab::assembler

@@ -192,23 +192,25 @@ Numbers Numbering::apart(const Item& item, const Numbers& free) const {
 
 // Those that an instruction's result and what it is computed from can share.
 Numbers Numbering::in_place(const Item& item, const Numbers& free) const {
-  Numbers out;
+  Numbers out, best;
   for (const NumberWishes::Mate& mate : wishes_->in_place(item.reg)) {
     const unsigned there = number_of_[mate.other];
     if (there == no_number) continue;
     // Of a pair that dies any half will do for what is narrow, and of what dies any place in a pair.
     for (unsigned n = there; n < there + program_.registers[mate.other].width; ++n) {
       const unsigned begin = n / item.width * item.width;
-      if (free.has(begin)) out.add(begin);
+      if (free.has(begin)) (mate.likely ? best : out).add(begin);
     }
   }
-  return out;
+  return best.empty() ? out : best;
 }
 
 // Those that no load under way has to read first; `own`: nor the instruction that writes this one.
 Numbers Numbering::settled(const Item& item, const Numbers& free, bool own) const {
   Numbers out = free, late;
   if (item.begin == 0) return out;
+  if (const std::uint32_t from = wishes_->may_begin(item.reg); from < item.begin)
+    for (std::uint32_t k = 0; k < item.width; ++k) late |= occupied_.in(from, item.begin).lowered(k);
   for (std::uint32_t k = 0; k < item.width; ++k)
     late |= late_->in(2 * item.begin - 1, 2 * item.begin + (own ? 1 : 0)).lowered(k);
   for (unsigned w = 0; w < 4; ++w) out.words[w] &= ~late.words[w];
@@ -343,17 +345,22 @@ bool Numbering::improve(Order order, std::uint32_t most, Choice choice, unsigned
 bool Numbering::is_small() const { return best_used_ <= 32 - place_registers(program_.generation); }
 
 // A few numbers more than there must be keep instructions apart. They cost nothing while an SM can be full of
-// warps, where the vendor's assembler takes up to three, and then up to the next portion in which the
-// hardware gives registers to warps.
+// warps, where the vendor's assembler takes some (of 600 kernels a generation most have as many registers as
+// in its code with two on Turing, four on Hopper, three on others), and then up to the next portion in which
+// the hardware gives registers to warps.
+std::uint32_t few_more(unsigned generation, std::uint32_t used) {
+  if (machine::in_bundles(generation)) return std::max(1u, used / 6);
+  return generation >= 90 ? 4 : generation == 75 ? 2 : 3;
+}
+
 std::uint32_t Numbering::roomy() const {
   if (limits_.file != File::general) return limits_.most;
   constexpr std::uint32_t portion = register_portion;
   const std::uint32_t place = place_registers(program_.generation), full = 32 - place;
   const std::uint32_t taken = best_used_ + place;
   const std::uint32_t end = std::max((taken + portion - 1) / portion * portion - place, full);
-  const std::uint32_t more = !is_small()                                ? std::max(1u, best_used_ / 32)
-                             : machine::in_bundles(program_.generation) ? std::max(1u, best_used_ / 6)
-                                                                        : 3;
+  const std::uint32_t more =
+      is_small() ? few_more(program_.generation, best_used_) : std::max(1u, best_used_ / 32);
   return std::min({limits_.most, end, best_used_ + more});
 }
 

@@ -37,6 +37,8 @@ struct Register {
   std::uint8_t width = 1;
   // The number that it must get: arguments of calls of the driver. After allocation: that it has.
   std::uint8_t fixed = anywhere;
+  // The first of two factors that are the same for all lanes; an instruction reads one uniform register.
+  bool first_factor = false;
 };
 
 // What an operand reads or writes: `count` registers of `reg` from its part `part` on. reg none: the operand

@@ -53,6 +53,9 @@ class IssueTimes {
     const unsigned waits = conflicts(n, swapped);
     now_ = std::max({now_, ready_[n], free(pipe(n))});
     free_[static_cast<std::size_t>(pipe(n))] = now_ + pipes_[n].cycles + waits;
+    const PipeUse beside = pipe_beside(code_[n].code);
+    std::uint32_t& also = free_[static_cast<std::size_t>(beside.kind)];
+    also = std::max(also, now_ + beside.cycles);
     for (const ScheduleGraph::Edge& e : graph_.after(n))
       ready_[e.to] = std::max(ready_[e.to], now_ + e.cycles);
     now_ += stalls_[n] + waits;

@@ -227,6 +227,23 @@ bool sum_with_shift(Selector& s, const Inst& inst, const Inst& shift, bool shift
   return true;
 }
 
+// Of a product of a block's number and its size ptxas has on Hopper in a uniform register what the PTX reads
+// first: in 97 of 97 kernels the number where that comes first, in 86 of 86 the size where that does.
+void note_first_factor(Selector& s, const Inst& product) {
+  const auto reads = [](const Inst* made, ptx::Special first, ptx::Special last) {
+    return made != nullptr && made->op == Op::mov && made->src[0].kind == ptx::OperandKind::special &&
+           made->src[0].index >= static_cast<std::uint32_t>(first) &&
+           made->src[0].index <= static_cast<std::uint32_t>(last);
+  };
+  for (unsigned i = 0; i < 2; ++i) {
+    const Inst *const number = s.definition(product.src[i]), *const size = s.definition(product.src[1 - i]);
+    if (reads(number, ptx::Special::ctaid_x, ptx::Special::ctaid_z) &&
+        reads(size, ptx::Special::ntid_x, ptx::Special::ntid_z) && number < size)
+      if (const Value v = s.plain_source(product, i); v.ref)
+        s.program().registers[v.ref.reg].first_factor = true;
+  }
+}
+
 // a * b + other. False: IMAD does not do that.
 bool sum_with_product(Selector& s, const Inst& inst, const Inst& product, const Value& other) {
   const Ref d = s.result(inst);
@@ -240,6 +257,7 @@ bool sum_with_product(Selector& s, const Inst& inst, const Inst& product, const 
     multiply_add(s, "IMAD.WIDE", d, a, b, other, ptx::is_signed(product.type));
   else
     multiply_add(s, "IMAD", s.low(d), word(a), word(b), word(other), true);
+  note_first_factor(s, product);
   return true;
 }
 
@@ -330,6 +348,7 @@ void multiply(Selector& s, const Inst& inst) {
     return out.set_number(lea, "shift", *n);
   }
   multiply_add(s, "IMAD", d, a, b, c, true);
+  note_first_factor(s, inst);
 }
 
 void negate(Selector& s, const Inst& inst) {

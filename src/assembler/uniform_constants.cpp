@@ -32,6 +32,8 @@ class UniformConstants {
   void run() {
     const auto count = static_cast<std::uint32_t>(p_.registers.size());
     for (std::uint32_t r = 0; r < count && words_ < most_words; ++r)
+      if (is_block_number(r)) move(r);
+    for (std::uint32_t r = 0; r < count && words_ < most_words; ++r)
       if (is_constant(r)) move(r);
     insert();
   }
@@ -50,6 +52,14 @@ class UniformConstants {
     const Value& v = sources->values[0];
     if (v.is_number()) return v.bits;
     return v.is_zero_register() ? std::optional<std::uint64_t>(0) : std::nullopt;
+  }
+
+  // ... whose product with the block's size is all that it is for.
+  bool is_block_number(std::uint32_t reg) {
+    const Register& r = p_.registers[reg];
+    return r.first_factor && r.file == File::general && r.width == 1 && readers_[reg].size() == 1 &&
+           writers_[reg].size() == 1 && at(writers_[reg][0]).code.mnemonic() == "S2R" &&
+           !at(writers_[reg][0]).guarded();
   }
 
   // Written as a whole by a LDC, or as the two halves of a number.

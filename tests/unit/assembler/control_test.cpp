@@ -304,6 +304,46 @@ TEST(ControlOf, VotesWaitForTheirPredicateAsBranchesDo) {
   }
 }
 
+// A scoreboard is not all that keeps a reader behind a result of double precision.
+TEST(ControlOf, DoublesAreWaitedForAsLongAsAFixedLatency) {
+  struct Case {
+    unsigned generation;
+    int sum, comparison;  // cycles to a sum of it; from a comparison to who has it as guard
+  };
+  for (const Case& c : {Case{70, 8, 15}, {75, 8, 15}, {80, 6, 14}, {86, 6, 14}}) {
+    OneBlock b(c.generation);
+    const Ref x = b.reg(2, 2), y = b.reg(4, 2), z = b.reg(6, 2);
+    const Ref p = {.reg = b.program.add({.file = File::predicate, .width = 1, .fixed = 0})};
+    const auto wide = [](const Ref& r) {
+      Value v = value_of(r);
+      v.wide = true;
+      return v;
+    };
+    b.builder.emit("DMUL", y, {wide(x), wide(x)});
+    b.builder.emit("DMUL", z, {wide(y), wide(x)});
+    Instruction& compare = b.builder.emit("DSETP", {}, {wide(x), wide(x)}, {{"cmp", "GE"}});
+    b.builder.set_result(compare, "Pd", p);
+    b.builder.guard({p, false});
+    b.builder.emit("MOV", x, {number(3)});
+    b.builder.guard(always());
+    const std::vector<machine::Control> all = b.control();
+    EXPECT_LT(all[0].write_barrier, 6);
+    EXPECT_EQ(all[0].stall, c.sum) << "sm_" << c.generation;
+    EXPECT_EQ(all[2].stall, c.comparison) << "sm_" << c.generation;
+  }
+}
+
+TEST(ControlOf, ConstantsComeBehindSpecialRegistersOnHopper) {
+  for (const auto& [generation, cycles] : {std::pair{86u, 1}, {90u, 7}}) {
+    OneBlock b(generation);
+    const Ref x = b.reg(2), y = b.reg(3);
+    Instruction& read = b.builder.emit("S2R", x, {});
+    read.code.operands[static_cast<std::size_t>(read.code.form->operand("sr"))].number = 0x21;
+    b.builder.emit("LDC", y, {parameter(0x210)});
+    EXPECT_EQ(b.control()[0].stall, cycles) << "sm_" << generation;
+  }
+}
+
 TEST(ControlOf, BarriersComeBehindAccessesAndBeforeThem) {
   struct Case {
     unsigned generation;

@@ -12,6 +12,7 @@
 #include "assembler/forward.h"
 #include "assembler/select.h"
 #include "assembler/simplify.h"
+#include "assembler/uniform_constants.h"
 #include "assembler/uniform_registers.h"
 #include "assembler/update.h"
 #include "machine/code.h"
@@ -21,6 +22,7 @@
 namespace simtlab::assembler {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -34,7 +36,8 @@ std::string kernel_of(const std::string& body) {
          body + "\n  ret;\n}\n";
 }
 
-std::string uniform_code(const std::string& body, unsigned generation = 80) {
+std::string uniform_code(const std::string& body, unsigned generation = 80,
+                         void (&use)(Program&) = use_uniform_registers) {
   std::string out;
   ptx::LoadOptions options;
   options.assemble = [&](ptx::VirtualFunction& f, const ptx::Module& module, std::string& why) {
@@ -50,7 +53,7 @@ std::string uniform_code(const std::string& body, unsigned generation = 80) {
     converge(program);
     update_in_place(program);
     clean(program);
-    use_uniform_registers(program);
+    use(program);
     out = text_of(program);
     return false;
   };
@@ -76,6 +79,22 @@ TEST(UniformRegisters, ABlockNumberIsMultipliedOnceForTheWarp) {
     EXPECT_THAT(text, HasSubstr("UIMAD =%ur"));
     EXPECT_THAT(text, HasSubstr("IMAD =%r"));
   }
+}
+
+// Of the number and the size of a block ptxas has in a uniform register what the PTX reads first.
+TEST(UniformConstants, TheFirstFactorOfABlocksBeginIsUniform) {
+  const std::string product = "  mad.lo.u32 %r4, %r5, %r3, %t;\n  st.global.u32 [%d0], %r4;";
+  const std::string number = "  mov.u32 %r5, %ctaid.y;\n", size = "  mov.u32 %r3, %ntid.y;\n";
+  const auto code = [](const std::string& body, unsigned generation) {
+    return uniform_code(body, generation, use_uniform_constants);
+  };
+  const std::string by_number = code(number + size + product, 90),
+                    by_size = code(size + number + product, 90);
+  EXPECT_THAT(by_number, AllOf(HasSubstr("S2UR"), HasSubstr(" LDC"))) << by_number;
+  EXPECT_THAT(by_size, AllOf(HasSubstr("ULDC"), Not(HasSubstr("S2UR"))));
+  EXPECT_THAT(code(number + size + product, 80), AllOf(Not(HasSubstr("ULDC")), Not(HasSubstr("S2UR"))));
+  // Who needs it for more than that has it in a register of lanes.
+  EXPECT_THAT(code(number + size + product + "\n  st.global.u32 [%d0+4], %r5;", 90), Not(HasSubstr("S2UR")));
 }
 
 TEST(UniformRegisters, VoltaHasNone) {
