@@ -27,6 +27,7 @@ void Bundler::run() {
   b_.note_writers();
   find_uses();
   find_numbers();
+  find_products();
   p_.generation = b_.generation();
   for (std::uint32_t block = 0; block < p_.blocks.size(); ++block) {
     old_ = std::move(p_.blocks[block].code);
@@ -208,6 +209,17 @@ void Bundler::find_uses() {
   for (const Block& block : p_.blocks)
     for (const Instruction& i : block.code)
       for_each_ref(i, [&](const Ref& r, bool writes) { uses_[r.reg] += writes ? 0 : 1; });
+}
+
+void Bundler::find_products() {
+  for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
+    for (const Instruction& i : p_.blocks[b].code) {
+      if (!i.code.mnemonic().starts_with("IMAD.WIDE")) continue;
+      const std::vector<Value> v = sources(i);
+      const auto factor = known_number(v[1]);
+      if (factor && v[0].kind == Value::Kind::reg && v[0].ref)
+        ++products_[{b, v[0].ref.reg, v[0].ref.part, *factor}];
+    }
 }
 
 bool Bundler::touches(const Instruction& i, const Ref& r, bool as_result) {

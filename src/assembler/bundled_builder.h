@@ -50,6 +50,9 @@ class BundledBuilder {
   void add_three(Ref d, Value a, Value b, Value c);
   void shift_left(Ref d, const Value& a, unsigned n);
   void shift_right(Ref d, const Value& a, unsigned n, bool is_signed);
+  Value shifted_left(const Value& a, unsigned n) {
+    return shared("SHL", {out_.as_register(a), number(n)}, {});
+  }
   Value shifted_right(const Value& a, unsigned n, bool is_signed) {
     return shared("SHR", {out_.as_register(a), number(n)}, {{"u32", is_signed ? "" : "U32"}});
   }

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,7 @@ class Bundler {
   // Registers that always hold one number of few bits: Volta's forms had no room for it.
   void find_numbers();
   void find_uses();
+  void find_products();
   // Who wrote the register last before the instruction `at` of this block, if nothing that it read has been
   // written since.
   // How far apart two instructions may stand that are rewritten as one: bounds the time.
@@ -130,6 +133,8 @@ class Bundler {
     bool adds = false;
     Value low{}, high{};
   };
+  // Another one in the block has the same factors.
+  bool is_repeated(const WideProduct& p);
 
   void product(const Instruction& i);
   void high_product(const Instruction& i);
@@ -245,8 +250,10 @@ class Bundler {
   std::size_t at_ = 0;
   std::vector<Ref> locks_done_;  // by block: of loops on locks
   std::vector<Extremum> extrema_;
-  std::vector<std::uint32_t> settled_;                 // predicates that guard nothing any more
-  std::vector<std::uint32_t> uses_;                    // reads by register
+  std::vector<std::uint32_t> settled_;  // predicates that guard nothing any more
+  std::vector<std::uint32_t> uses_;     // reads by register
+  // Wide products of a register and a number, by block, register, its part, and the number
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint8_t, std::uint32_t>, unsigned> products_;
   std::vector<std::optional<std::uint32_t>> numbers_;  // by register
 };
 

@@ -365,6 +365,12 @@ void Bundler::wide_into(const Instruction& i, Ref low, Ref high) {
   if (later) b_.out().move(wanted, value_of(low));
 }
 
+bool Bundler::is_repeated(const WideProduct& p) {
+  if (p.a.kind != Value::Kind::reg || !p.a.ref) return false;
+  const auto found = products_.find({b_.out().block(), p.a.ref.reg, p.a.ref.part, *known_number(p.b)});
+  return found != products_.end() && found->second > 1;
+}
+
 void Bundler::shift_into(const WideProduct& p, Ref low, Ref high, unsigned n) {
   const Value x = b_.out().as_register(p.a);
   Value above = zero();
@@ -373,7 +379,10 @@ void Bundler::shift_into(const WideProduct& p, Ref low, Ref high, unsigned n) {
   else if (p.is_signed)
     above = b_.shifted_right(x, 31, true);
   if (n == 0) return add_words(p, low, high, x, above);
-  if (p.adds) {
+  if (p.adds && is_repeated(p)) {
+    // ptxas shifts once what it adds to several addresses.
+    add_words(p, low, high, b_.shifted_left(x, n), above);
+  } else if (p.adds) {
     b_.add_shifted(low, x, p.low, n, {.out = true});
     b_.add(high, above, p.high, {.in = true});
   } else {
