@@ -25,8 +25,9 @@ Slow paths (of divisions, roots) that lie behind the kernel's end do not count, 
 them.
 
 Cycles are the sum of the stall counts in the control information: what the loop takes if a warp issues alone and every
-load has arrived. Waits are the places of a round where a warp waits for loads (one behind another: the latencies add up).
-A kernel without loops is one row of its whole code.
+load has arrived. Lone cycles count scoreboards, too: what it takes if loads, conversions and functions answer after 24
+cycles, as loads of shared memory and L1 do. Waits are the places of a round where a warp waits for loads (one behind
+another: the latencies add up). A kernel without loops is one row of its whole code.
 
 usage: assembler_compare.py [--simtlab PATH] --ptxas PATH... [--arch sm_80,...] [--markdown] [--json FILE] PTX|FOLDER...
 Exit codes: 0 compared, 2 wrong arguments, 7 a tool is missing.
@@ -277,7 +278,14 @@ def summary(rows, refused, markdown):
     """Medians of simtlab over ptxas, by how much they differ, and how many are at most 25 % above. Templates count once."""
     rows = representatives(rows)
     head = ["arch", "origin", "kernels", "registers", "off by", "within 25 %", "with loops"]
-    for what in ("loop instructions", "loop cycles", "lone cycles", "waits", "straight instructions"):
+    for what in (
+        "loop instructions",
+        "loop cycles",
+        "lone cycles",
+        "waits",
+        "straight instructions",
+        "straight cycles",
+    ):
         head += [what, "off by", "within 25 %"]
     lines = []
     for arch in sorted({r["arch"] for r in rows}):
@@ -296,7 +304,7 @@ def summary(rows, refused, markdown):
                 str(len(looping)),
             ]
             columns = ((looping, "all"), (looping, "cycles"), (looping, "lone cycles"), (loading, "waits"))
-            for group, what in (*columns, (straight, "instructions")):
+            for group, what in (*columns, (straight, "instructions"), (straight, "cycles")):
                 line += [middle(group, what), off(group, what), share(group, what)]
             lines.append(line)
     out = table(head, lines, markdown)

@@ -43,8 +43,8 @@ $inner:
 """
 
 
-def instruction(address, text, line, stall=2, write=None, wait=(), target=None):
-    control = {"stall": stall, "write_barrier": write, "wait": list(wait)}
+def instruction(address, text, line, stall=2, write=None, wait=(), target=None, read=None):
+    control = {"stall": stall, "write_barrier": write, "read_barrier": read, "wait": list(wait)}
     mnemonic = loops_of.bare(text).split()[0].split(".")[0]
     out = {"address": address, "text": text, "mnemonic": mnemonic, "control": control, "ptx_line": line}
     return out | ({} if target is None else {"target": target})
@@ -62,6 +62,25 @@ class AssemblerCompare(Case):
         inner, outer = kernel.loops
         self.assertEqual((kernel.lines[inner], kernel.lines[outer]), ([8, 9, 10], [6, 11, 12]))
         self.assertEqual((kernel.anchors(inner), kernel.anchors(outer)), ([2, 8, 0], [0, 0, 4]))
+
+    def test_a_lone_warp_waits_for_scoreboards(self):
+        code = [
+            instruction(0, "LDS R1, [R2]", 1, 1, write=0),
+            instruction(16, "LDS R3, [R4]", 2, 1, write=1),
+            instruction(32, "FADD R5, R1, R1", 3, 4, wait=[0]),
+            instruction(48, "STS [R2], R5", 4, 1, read=2),
+            instruction(64, "IADD3 R5, R3, 1, RZ", 5, 5, wait=[1, 2]),
+        ]
+        # The load answers after 24 cycles, the sum takes 4, the store has read its operands 12 later.
+        self.assertEqual(loops_of.lone_cycles(code, False), 24 + 4 + 12 + 5)
+        # In a loop what a round leaves is waited for in the next one.
+        late = [instruction(0, "FADD R5, R1, R1", 1, 4, wait=[0]), instruction(16, "LDS R1, [R2]", 2, 6, write=0)]
+        self.assertEqual(loops_of.lone_cycles(late, False), 10)
+        self.assertEqual(loops_of.lone_cycles(late, True), 24 + 4)
+        # Three of four loads may still be under way.
+        some = [instruction(16 * n, f"LDS R{n}, [R9]", n, 1, write=3) for n in range(4)]
+        some.append(instruction(64, "DEPBAR.LE SB3, 0x3", 5, 1))
+        self.assertEqual(loops_of.lone_cycles(some, False), 24 + 1)
 
     def test_instructions_have_classes(self):
         for text, kind in {
