@@ -89,6 +89,16 @@ TEST(L2Parts, WhatFitsNothingHasTheLatencyOfMemoryOnAverage) {
   EXPECT_NEAR(Ring(d, 20000, 128).latency(), d.dram.latency, 0.02 * d.dram.latency);
 }
 
+// dram.latency was measured by chases: what a lone read waits for (refreshes, the next clock, the second
+// access of a miss of 64 bytes) is in it, whether memory is simulated command by command or not.
+TEST(MainMemory, ALoneReadTakesTheLatencyOfTheFile) {
+  for (const char* name : {"v100", "a100", "h100", "rtx2060", "titanxp", "gtx580"}) {
+    device::Device d = device::load_device(name, {{"dram.model", "device", {}}}).device;
+    d.l2.bytes /= d.l2.bytes > (16u << 20) ? 64 : 16;  // the ring is larger
+    EXPECT_NEAR(Ring(d, 12000, 65 * 128).latency(), d.dram.latency, 0.015 * d.dram.latency) << name;
+  }
+}
+
 TEST(L2Parts, WritesDropTheCopies) {
   const device::Device d = two_parts();
   Ring ring(d, 3000, 128);
