@@ -64,11 +64,12 @@ class PendingResults {
   }
 
   void issue(const Instruction& instruction, const Effects& effects) {
+    const bool fixed_too = has_fixed_latency_too(instruction.code);
     for (const Effects::Write& write : effects.writes()) {
       if (!effects.partial)
         std::erase_if(list_, [&](const UnderWay& p) { return p.write.place == write.place; });
       if (write.source != machine::ResultSource::variable) add({write, 0});
-      if (has_fixed_latency_too(instruction.code)) {
+      if (fixed_too) {
         Effects::Write fixed = write;
         fixed.source = machine::ResultSource::fp64;
         add({fixed, 0});

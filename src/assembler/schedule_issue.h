@@ -20,9 +20,11 @@ class IssueTimes {
              bool numbered)
       : code_(code), effects_(effects), graph_(graph), ready_(code.size(), 0) {
     pipes_.reserve(code.size());
+    beside_.reserve(code.size());
     stalls_.reserve(code.size());
     for (const Instruction& i : code) {
       pipes_.push_back(pipe_of(i.code));
+      beside_.push_back(pipe_beside(i.code));
       stalls_.push_back(least_stall(i.code));
     }
     if (numbered) find_slots();
@@ -53,9 +55,8 @@ class IssueTimes {
     const unsigned waits = conflicts(n, swapped);
     now_ = std::max({now_, ready_[n], free(pipe(n))});
     free_[static_cast<std::size_t>(pipe(n))] = now_ + pipes_[n].cycles + waits;
-    const PipeUse beside = pipe_beside(code_[n].code);
-    std::uint32_t& also = free_[static_cast<std::size_t>(beside.kind)];
-    also = std::max(also, now_ + beside.cycles);
+    std::uint32_t& also = free_[static_cast<std::size_t>(beside_[n].kind)];
+    also = std::max(also, now_ + beside_[n].cycles);
     for (const ScheduleGraph::Edge& e : graph_.after(n))
       ready_[e.to] = std::max(ready_[e.to], now_ + e.cycles);
     now_ += stalls_[n] + waits;
@@ -81,7 +82,7 @@ class IssueTimes {
   std::span<const Instruction> code_;
   std::span<const Effects> effects_;
   const ScheduleGraph& graph_;
-  std::vector<PipeUse> pipes_;
+  std::vector<PipeUse> pipes_, beside_;
   std::vector<std::uint32_t> stalls_, ready_;
   std::vector<OperandSlots> slots_;  // empty: registers have no numbers
   std::vector<char> has_slots_;
