@@ -168,11 +168,10 @@ std::vector<std::uint32_t> entries_of(const Image& image, const ImageKernel& ker
   std::vector<std::uint32_t> out;
   for (const FunctionPlace& f : others)
     if (f.first != 0) out.push_back(f.first);
-  const std::uint64_t most = kernel.words.size() / instructions_a_bundle * bundle_bytes;
   for (const ElfSymbol& s : image.elf.symbols)
-    if (s.section == kernel.section && s.type == STT_FUNC && s.value != 0 && s.value < most)
-      out.push_back(static_cast<std::uint32_t>(
-          address_of_file(image.generation, static_cast<std::int64_t>(s.value)) / std::int64_t{word_bytes}));
+    if (s.section == kernel.section && s.type == STT_FUNC && s.value != 0)
+      if (const auto address = kernel.words.address_of(s.value))
+        out.push_back(static_cast<std::uint32_t>(*address / word_bytes));
   std::ranges::sort(out);
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ class Words {
   Words(unsigned generation, Bytes code) : generation_(generation), code_(code) {}
   std::size_t size() const { return instructions_in(generation_, code_.size()); }
   Word operator[](std::size_t i) const { return word_at(generation_, code_, i); }
+  // Of a byte of the section; nullopt: outside of the code.
+  std::optional<std::uint64_t> address_of(std::uint64_t byte) const {
+    if (byte >= code_.size()) return std::nullopt;
+    return static_cast<std::uint64_t>(address_of_file(generation_, static_cast<std::int64_t>(byte)));
+  }
 
  private:
   unsigned generation_ = 0;

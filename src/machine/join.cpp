@@ -157,11 +157,12 @@ class Joiner {
         symbols.try_emplace(s.section, &s);
     for (const ImageKernel& kernel : input.image.kernels) {
       const auto found = symbols.find(kernel.section);
-      const bool local = found == symbols.end() || found->second->binding == STB_LOCAL;
-      if (!local) {
-        const Definition& d = defined_.at(kernel.name);
-        if (d.input != index || symbol_of(d).section != kernel.section) continue;
-      }
+      const auto definition = defined_.find(kernel.name);  // which a name in a damaged file has not
+      const bool local = found == symbols.end() || found->second->binding == STB_LOCAL ||
+                         definition == defined_.end();
+      if (!local && (definition->second.input != index ||
+                     symbol_of(definition->second).section != kernel.section))
+        continue;
       std::string name = kernel.name;
       for (unsigned n = 2; (local && defined_.contains(name)) || !taken_names_.insert(name).second; ++n)
         name = fmt::format("{}.{}", kernel.name, n);
@@ -189,10 +190,10 @@ class Joiner {
         append(input, i, s.name, SHT_PROGBITS);
       } else if (const auto bank = bank_of(s.name)) {
         const auto function = input.names.find(bank->function);
-        if (!bank->function.empty() && function == input.names.end()) continue;
         // Launches have bank 0 of a kernel. The others are joined: functions that kernels share have their
         // constants in one place
         const bool own = bank->number == std::string(constant_prefix) + "0";
+        if ((own || !bank->function.empty()) && function == input.names.end()) continue;
         append(input, i, own ? fmt::format("{}.{}", bank->number, function->second) : bank->number,
                SHT_PROGBITS);
       }
@@ -320,10 +321,8 @@ class Joiner {
         const ElfSymbol& s = inputs_[i].image.elf.symbols[k];
         if (s.type == STT_SECTION || !is_shared(inputs_[i], s)) continue;
         if (inputs_[i].image.elf.sections[s.section].name != shared_of_functions) continue;
-        if (s.binding != STB_LOCAL) {
-          const Definition& d = defined_.at(s.name);
-          if (d.input != i || d.symbol != k) continue;
-        }
+        if (const auto d = defined_.find(s.name); s.binding != STB_LOCAL && d != defined_.end())
+          if (d->second.input != i || d->second.symbol != k) continue;
         all.push_back(shared_variable(inputs_[i].symbols[k], s));
       }
     if (all.empty()) return;

@@ -28,11 +28,8 @@ std::optional<std::uint64_t> target_of(const Instruction& instruction) {
 std::map<std::uint64_t, std::string> functions_in(const Image& image, const ImageKernel& kernel) {
   std::map<std::uint64_t, std::string> out;
   for (const ElfSymbol& s : image.elf.symbols)
-    if (const auto address =
-            static_cast<std::uint64_t>(address_of_file(image.generation, static_cast<std::int64_t>(s.value)));
-        s.section == kernel.section && !s.name.empty() && s.type != STT_SECTION &&
-        address < kernel.words.size() * word_bytes)
-      out.insert_or_assign(address, s.name);
+    if (s.section == kernel.section && !s.name.empty() && s.type != STT_SECTION)
+      if (const auto address = kernel.words.address_of(s.value)) out.insert_or_assign(*address, s.name);
   return out;
 }
 

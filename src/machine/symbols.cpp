@@ -282,7 +282,8 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
         variable.relocs.push_back({.offset = r.offset,
                                    .is_function = false,
                                    .symbol = place.index,
-                                   .addend = static_cast<std::int64_t>(place.offset) + addend,
+                                   .addend = static_cast<std::int64_t>(
+                                       place.offset + static_cast<std::uint64_t>(addend)),
                                    .bytes = static_cast<std::uint8_t>(bytes),
                                    .generic = true,
                                    .shift = shift});

@@ -1,8 +1,11 @@
 // Cubins of our own kernels, whole and damaged.
 #include "machine/image.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <limits>
 #include <random>
 #include <span>
 
@@ -97,6 +100,29 @@ TEST(Image, DamagedFilesAreErrors) {
     try {
       load_cubin(bytes_of(wrong), "wrong");
     } catch (const Error&) {}
+  }
+}
+
+// Offsets, values, sizes, addends: each aligned field of a file, one after the other. Objects are linked, and
+// addresses in the bundles of Pascal are computed.
+TEST(Image, NoFieldIsTrusted) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const char* const name : {"calls_object.sm_61", "variables.sm_75"}) {
+    const std::string whole = read_file(
+        fmt::format("{}/tests/data/machine/{}.cubin", SIMTLAB_SOURCE_DIR, name), 1 << 20, "cubin");
+    for (std::size_t at = 0; at + sizeof(std::int64_t) <= whole.size(); at += sizeof(std::int64_t))
+      for (const std::int64_t value : {least, least / 16 + 1, std::int64_t{-8}, most}) {
+        std::string wrong = whole;
+        std::memcpy(wrong.data() + at, &value, sizeof value);
+        try {
+          const Image image = read_image(bytes_of(wrong), "wrong");
+          for (const ImageKernel& kernel : image.kernels) list_kernel(image, kernel);
+        } catch (const Error&) {}
+        try {
+          load_cubin(bytes_of(wrong), "wrong");
+        } catch (const Error&) {}
+      }
   }
 }
 
