@@ -28,8 +28,10 @@
 #include "assembler/signs.h"
 #include "assembler/simplify.h"
 #include "assembler/split.h"
+#include "assembler/step_products.h"
 #include "assembler/test_bits.h"
 #include "assembler/uniform_constants.h"
+#include "assembler/uniform_offsets.h"
 #include "assembler/uniform_registers.h"
 #include "assembler/update.h"
 #include "assembler/yield.h"
@@ -147,6 +149,7 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
     to_bundles(selected, generation);
     hoist(selected);
   }
+  compute_steps_in_loops(selected);
   predicate(selected);
   converge(selected);
   if (!machine::in_bundles(generation)) yield_in_loops(selected);
@@ -154,7 +157,10 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
   clean(selected);
   recompute(selected);
   if (uniform == Uniform::all) use_uniform_registers(selected);
-  if (uniform != Uniform::none) use_uniform_constants(selected);
+  if (uniform != Uniform::none) {
+    use_uniform_constants(selected);
+    use_uniform_offsets(selected);
+  }
   Program program = of_full_sm(selected, finished(selected, true));
   // An order that waits little has many values alive. Where registers did not suffice, the optimiser's may be
   // better.

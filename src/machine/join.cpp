@@ -158,10 +158,10 @@ class Joiner {
     for (const ImageKernel& kernel : input.image.kernels) {
       const auto found = symbols.find(kernel.section);
       const auto definition = defined_.find(kernel.name);  // which a name in a damaged file has not
-      const bool local = found == symbols.end() || found->second->binding == STB_LOCAL ||
-                         definition == defined_.end();
-      if (!local && (definition->second.input != index ||
-                     symbol_of(definition->second).section != kernel.section))
+      const bool local =
+          found == symbols.end() || found->second->binding == STB_LOCAL || definition == defined_.end();
+      if (!local &&
+          (definition->second.input != index || symbol_of(definition->second).section != kernel.section))
         continue;
       std::string name = kernel.name;
       for (unsigned n = 2; (local && defined_.contains(name)) || !taken_names_.insert(name).second; ++n)

@@ -279,14 +279,14 @@ void Symbols::relocate(std::size_t index, std::uint32_t number) {
     };
     switch (place.kind) {
       case SymbolPlace::Kind::variable:
-        variable.relocs.push_back({.offset = r.offset,
-                                   .is_function = false,
-                                   .symbol = place.index,
-                                   .addend = static_cast<std::int64_t>(
-                                       place.offset + static_cast<std::uint64_t>(addend)),
-                                   .bytes = static_cast<std::uint8_t>(bytes),
-                                   .generic = true,
-                                   .shift = shift});
+        variable.relocs.push_back(
+            {.offset = r.offset,
+             .is_function = false,
+             .symbol = place.index,
+             .addend = static_cast<std::int64_t>(place.offset + static_cast<std::uint64_t>(addend)),
+             .bytes = static_cast<std::uint8_t>(bytes),
+             .generic = true,
+             .shift = shift});
         break;
       case SymbolPlace::Kind::system_call:
         put(system_call_address(static_cast<SystemCall>(place.index)));

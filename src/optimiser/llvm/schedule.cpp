@@ -97,6 +97,7 @@ struct Node {
   unsigned latency = 0;
   unsigned priority = 0;  // cycles from here to the end of the block
   unsigned ready = 0;     // when its operands are there
+  bool steps = false;     // what the next round of a loop begins with, or the test whether there is one
 };
 
 bool divides(const Instruction& i) {
@@ -128,6 +129,7 @@ class Scheduler {
   void run() {
     if (nodes_.size() < 4) return;
     depend();
+    find_steps();
     rank();
     // As few as its own order or one that spares registers needs.
     const int own = peak();
@@ -186,6 +188,34 @@ class Scheduler {
           if (meet(nodes_[m].touched, nodes_[n].touched)) edge(m, n);
       (load ? loads : stores).push_back(n);
     }
+  }
+
+  // A variable of a loop plus what stays the same, and tests of that: PTX has them behind what reads the
+  // variable as it was, and there is one register for both.
+  void find_steps() {
+    const auto changes = [](const Instruction& i, const Value* v) {
+      const auto* phi = llvm::dyn_cast<llvm::PHINode>(v);
+      return phi != nullptr && llvm::is_contained(phi->incoming_values(), &i);
+    };
+    for (Node& node : nodes_) {
+      const Instruction& i = *node.instruction;
+      const bool adds = i.getOpcode() == Instruction::Add || llvm::isa<llvm::GetElementPtrInst>(i);
+      if (!adds && !llvm::isa<llvm::CmpInst>(i)) continue;
+      bool of_step = false, of_round = false;
+      for (const Value* o : i.operands()) {
+        const auto in_block = number_.find(o);
+        if (in_block == number_.end())
+          of_step = of_step || (adds && changes(i, o));
+        else if (nodes_[in_block->second].steps)
+          of_step = true;
+        else
+          of_round = true;
+      }
+      node.steps = of_step && !of_round;
+    }
+    // ... that nothing else in the block needs
+    for (std::size_t n = nodes_.size(); n-- > 0;)
+      for (const std::uint32_t s : nodes_[n].successors) nodes_[n].steps = nodes_[n].steps && nodes_[s].steps;
   }
 
   void rank() {
@@ -273,12 +303,13 @@ class Scheduler {
     return most;
   }
 
-  // What frees registers while they are short; else what can issue now, of that what most depends on; else
-  // what waits least. Ties keep the order of the code.
+  // Steps last. What frees registers while they are short; else what can issue now, of that what most depends
+  // on; else what waits least. Ties keep the order of the code.
   std::size_t choose(const std::vector<std::uint32_t>& open, unsigned now) const {
     const bool is_short = live_ >= limit_;
     const auto better = [&](std::uint32_t a, std::uint32_t b) {
       const Node &x = nodes_[a], &y = nodes_[b];
+      if (x.steps != y.steps) return y.steps;
       const bool free_x = costs_nothing(*x.instruction), free_y = costs_nothing(*y.instruction);
       if (free_x != free_y) return free_x;
       if (is_short) {

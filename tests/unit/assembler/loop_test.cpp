@@ -16,6 +16,7 @@
 #include "assembler/recompute.h"
 #include "assembler/schedule_live.h"
 #include "assembler/split.h"
+#include "assembler/step_products.h"
 #include "assembler/update.h"
 #include "random_program.h"
 
@@ -52,6 +53,8 @@ TEST(Recompute, RandomProgramsMeanTheSame) {
 }
 TEST(Predicate, RandomProgramsMeanTheSame) { expect_same_after(predicate); }
 TEST(UpdateInPlace, RandomProgramsMeanTheSame) { expect_same_after(update_in_place); }
+
+TEST(ComputeStepsInLoops, RandomProgramsMeanTheSame) { expect_same_after(compute_steps_in_loops); }
 
 // Block 0, then a loop of block 1, then block 2.
 class LoopOfOneBlock : public ::testing::Test {
@@ -222,6 +225,22 @@ TEST_F(LoopOfOneBlock, NumbersAreMadeInEachRoundAddressesInFrontOfIt) {
   hoist(program_);
   EXPECT_EQ(count(1, "MOV"), 2u) << "the address";
   EXPECT_EQ(count(2, "MOV"), 2u) << "the number and the word";
+}
+
+// A product of what the launch says, that one sum of the loop reads
+TEST_F(LoopOfOneBlock, AStepThatIsAProductIsComputedInEachRound) {
+  b_.start(0);
+  const Ref blocks = b_.new_register();
+  b_.move(blocks, parameter(0xc));
+  const Ref step = computed("IMAD", {value_of(blocks), parameter(0), zero()});
+  const Ref other = computed("IMAD", {value_of(counter_), parameter(0), zero()});
+  b_.start(1);
+  store(computed("IADD3", {value_of(counter_), value_of(other), zero()}));
+  b_.emit("IADD3", counter_, {value_of(counter_), value_of(step), zero()});
+  turn(counter_);
+  compute_steps_in_loops(program_);
+  EXPECT_EQ(count(0, "IMAD"), 1u);
+  EXPECT_EQ(count(1, "IMAD"), 1u);
 }
 
 TEST_F(LoopOfOneBlock, NumbersStayWhereRegistersAreShort) {

@@ -13,6 +13,7 @@
 #include "assembler/select.h"
 #include "assembler/simplify.h"
 #include "assembler/uniform_constants.h"
+#include "assembler/uniform_offsets.h"
 #include "assembler/uniform_registers.h"
 #include "assembler/update.h"
 #include "machine/code.h"
@@ -227,6 +228,33 @@ TEST(Rows, AreThoseThatTheCodeNames) {
     EXPECT_LE(named, f.reg_rows) << generation;
     EXPECT_LE(f.reg_rows, 40u) << generation;  // 112 and more with all uniform registers and all room
   }
+}
+
+// Accesses to two arrays by one index of 64 bits
+std::string two_arrays(const std::string& behind = "") {
+  return "  mov.b64 %d1, {%r2, %t};\n  add.u64 %d2, %a, %d1;\n  ld.global.u32 %r5, [%d2+4];\n"
+         "  st.global.u32 [%d2], %r5;\n" +
+         behind;
+}
+
+TEST(UniformOffsets, AccessesAddTheParameterOnTuring) {
+  const std::string text = uniform_code(two_arrays(), 75, use_uniform_offsets);
+  EXPECT_THAT(text, HasSubstr("ULDC.64 =%ur"));
+  EXPECT_THAT(text, HasSubstr("+%ur"));
+  EXPECT_THAT(text, Not(HasSubstr("IADD3.X")));
+  EXPECT_THAT(uniform_code(two_arrays(), 80, use_uniform_offsets), Not(HasSubstr("+%ur")));
+}
+
+TEST(UniformOffsets, ASumThatIsNeededItselfStays) {
+  const std::string text = uniform_code(two_arrays("  st.global.u64 [%d0], %d2;\n"), 75, use_uniform_offsets);
+  EXPECT_THAT(text, Not(HasSubstr("+%ur")));
+}
+
+TEST(UniformOffsets, AnIndexThatChangesBetweenStays) {
+  const std::string changed =
+      "  add.u32 %r2, %r2, 1;\n  mov.b64 %d1, {%r2, %t};\n  st.global.u32 [%d2+8], %r5;\n"
+      "  st.global.u64 [%d0], %d1;\n";
+  EXPECT_THAT(uniform_code(two_arrays(changed), 75, use_uniform_offsets), Not(HasSubstr("+%ur")));
 }
 
 }  // namespace

@@ -123,6 +123,19 @@ TEST(CarriesAndRotations, leave_what_the_ptx_leaves) {
   }
 }
 
+// Arrays that one index leads into: with parameters in uniform registers on Turing.
+TEST(ArraysOfOneIndex, leave_what_the_ptx_leaves) {
+  Suite suite = read_suite(data + "offsets.suite");
+  for (const char* generation : {"50", "70", "75", "80", "90"})
+    suite.cubins.emplace_back(generation, "sm_" + std::string(generation));
+  unsigned equal = 0;
+  compare_suite(suite, [&](const Finding& f) {
+    EXPECT_EQ(name_of(f.outcome), "equal") << f.label << " " << f.kernel->name << ": " << f.text;
+    ++equal;
+  });
+  EXPECT_EQ(equal, suite.kernels.size() * suite.cubins.size());
+}
+
 // Several rounds of them are made without a test between.
 TEST(CountedLoops, leave_what_the_ptx_leaves) {
   const bool optimises = optimiser::can_load();

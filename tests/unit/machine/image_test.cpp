@@ -109,8 +109,8 @@ TEST(Image, NoFieldIsTrusted) {
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (const char* const name : {"calls_object.sm_61", "variables.sm_75"}) {
-    const std::string whole = read_file(
-        fmt::format("{}/tests/data/machine/{}.cubin", SIMTLAB_SOURCE_DIR, name), 1 << 20, "cubin");
+    const std::string whole =
+        read_file(fmt::format("{}/tests/data/machine/{}.cubin", SIMTLAB_SOURCE_DIR, name), 1 << 20, "cubin");
     for (std::size_t at = 0; at + sizeof(std::int64_t) <= whole.size(); at += sizeof(std::int64_t))
       for (const std::int64_t value : {least, least / 16 + 1, std::int64_t{-8}, most}) {
         std::string wrong = whole;
