@@ -105,6 +105,8 @@ class Balance {
       if (is_zero(*z) && !is_zero(*x))
         return y->value.kind == Value::Kind::reg ? made(b, i, *x, one, *y) : std::nullopt;
       if (is_zero(*y) && !is_zero(*x)) return made(b, i, *x, one, *z);
+    } else if (name == "IADD3.X") {
+      return extended(b, i);
     } else if (name == "SHF") {
       const auto low = source_of(i, "Ra"), by = second_of(i), high = source_of(i, "Rc");
       if (!low || !by || !high || !is_zero(*high) || !by->value.is_number()) return std::nullopt;
@@ -114,8 +116,35 @@ class Balance {
     return std::nullopt;
   }
 
+  // The upper word of a sum of two, with the carry of the lower one
+  std::optional<Instruction> extended(std::uint32_t b, const Instruction& i) {
+    const auto is_at = [&](const char* operand, bool inverted) {
+      const auto k = static_cast<std::size_t>(i.code.form->operand(machine::Name(operand)));
+      return !i.refs[k] && i.code.operands[k].number == machine::true_predicate &&
+             i.code.operands[k].inverted == inverted;
+    };
+    if (!is_at("Pcarry0", false) || !is_at("Pcarry1", false) || !is_at("Pcin1", true)) return std::nullopt;
+    const auto x = source_of(i, "Ra"), y = second_of(i), z = source_of(i, "Rc");
+    if (!x || !y || !z || x->value.kind != Value::Kind::reg) return std::nullopt;
+    const Source nothing{zero()}, one{number(1)};
+    std::optional<Instruction> out;
+    if (is_zero(*z) && !is_zero(*x) && !is_zero(*y)) {
+      if (y->value.kind == Value::Kind::reg) out = made(b, i, *x, one, *y, "IMAD.X");
+    } else if (is_zero(*z)) {
+      out = made(b, i, nothing, nothing, is_zero(*x) ? *y : *x, "IMAD.X");
+    } else if (is_zero(*y)) {
+      out = is_zero(*x) ? made(b, i, nothing, nothing, *z, "IMAD.X") : made(b, i, *x, one, *z, "IMAD.X");
+    }
+    if (!out) return std::nullopt;
+    const auto from = static_cast<std::size_t>(i.code.form->operand("Pcin0")),
+               to = static_cast<std::size_t>(out->code.form->operand("Pcin"));
+    out->code.operands[to] = i.code.operands[from];
+    out->refs[to] = i.refs[from];
+    return out;
+  }
+
   std::optional<Instruction> made(std::uint32_t b, const Instruction& like, const Source& x, const Source& y,
-                                  const Source& z) {
+                                  const Source& z, std::string_view name = "IMAD") {
     const auto result = static_cast<std::size_t>(like.code.form->operand("Rd"));
     out_.start(b);
     std::vector<Instruction>& code = p_.blocks[b].code;
@@ -123,7 +152,7 @@ class Balance {
     // As the vendor's code has it: IMAD.MOV.U32, IMAD.SHL.U32, IMAD.IADD
     const bool sums = !is_zero(x) && !is_zero(z);
     Instruction i =
-        out_.emit("IMAD", like.refs[result], {x.value, y.value, z.value}, {{"u32", sums ? "" : "U32"}});
+        out_.emit(name, like.refs[result], {x.value, y.value, z.value}, {{"u32", sums || name != "IMAD" ? "" : "U32"}});
     const bool alone = code.size() == before + 1;
     code.resize(before, like);
     if (!alone) return std::nullopt;

@@ -5,12 +5,15 @@
 // them. They are short from an eighth more on than the worst block needs in its own order or in one that
 // spares them, whichever is less: the vendor's compiler gives the SGEMM ladder as many.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "assembler/control_effects.h"
 #include "assembler/schedule.h"
 #include "assembler/schedule_issue.h"
 #include "assembler/schedule_live.h"
@@ -155,6 +158,12 @@ int peak_of(const Program& program, std::uint32_t block, const LiveRegisters& li
   return peak_in_order(registers, program.blocks[block].code.size()).general;
 }
 
+// Who waits for it waits for memory.
+bool loads_late(const Instruction& i) {
+  constexpr std::array<std::string_view, 7> names = {"LD", "LDG", "LDS", "LDL", "ATOM", "ATOMG", "ATOMS"};
+  return is_one_of_names(base_mnemonic(i.code), names);
+}
+
 class PressureScheduler {
  public:
   PressureScheduler(const std::vector<Instruction>& code, const std::vector<Effects>& effects,
@@ -166,8 +175,12 @@ class PressureScheduler {
         left_(code.size()),
         states_(code.size()),
         last_(code.size(), 0),
-        easy_(code.size(), 0) {
+        easy_(code.size(), 0),
+        carry_(code.size(), Carry::none),
+        steps_(code.size(), 0) {
     set_last(code);
+    find_carries(code);
+    find_steps(code);
     for (std::uint32_t n = 0; n < code.size(); ++n)
       easy_[n] = code[n].remakes && last_[n] == 0 && graph.predecessors(n) == 0 && !graph.after(n).empty();
   }
@@ -209,8 +222,10 @@ class PressureScheduler {
   struct State {
     bool is_open = false, waits = false;
     InUse change;
+    bool begins_sum = false;
     std::uint8_t group() const {
-      return static_cast<std::uint8_t>((change.general > 0 ? 1 : 0) + (change.predicates > 0 ? 2 : 0));
+      return static_cast<std::uint8_t>((change.general > 0 ? 1 : 0) + (change.predicates > 0 ? 2 : 0) +
+                                       (begins_sum ? 4 : 0));
     }
   };
 
@@ -222,6 +237,39 @@ class PressureScheduler {
       last_[n] = code[n].copy && std::ranges::all_of(graph_.after(n), [&](const ScheduleGraph::Edge& e) {
                    return e.to == end || last_[e.to] != 0;
                  });
+  }
+
+  // What leads to nothing but the branch at the end.
+  void find_steps(const std::vector<Instruction>& code) {
+    const auto end = static_cast<std::uint32_t>(code.size()) - 1;
+    if (code.empty() || code.back().target == none) return;
+    for (std::uint32_t n = end; n-- > 0;) {
+      const std::string_view base = base_mnemonic(code[n].code);
+      const bool simple = base == "IADD3" || base == "ISETP" || base == "IMAD";
+      steps_[n] = simple && !graph_.after(n).empty() &&
+                  std::ranges::all_of(graph_.after(n), [&](const ScheduleGraph::Edge& e) {
+                    return e.to == end || steps_[e.to] != 0;
+                  });
+    }
+  }
+
+  // Sums of two words, which lead to no load.
+  void find_carries(const std::vector<Instruction>& code) {
+    std::vector<char> leads(code.size(), 0);
+    for (std::uint32_t n = static_cast<std::uint32_t>(code.size()); n-- > 0;) {
+      leads[n] = loads_late(code[n]) ||
+                 std::ranges::any_of(graph_.after(n),
+                                     [&](const ScheduleGraph::Edge& e) { return leads[e.to] != 0; });
+      if (leads[n] != 0) continue;
+      for (std::size_t k = 0; k < code[n].code.operand_count(); ++k) {
+        const std::string& name = code[n].code.form->operands[k].name;
+        if (!code[n].refs[k]) continue;
+        if (name == "Pcarry0" || (name == "Pd" && base_mnemonic(code[n].code) == "LEA"))
+          carry_[n] = Carry::goes_out;
+        if (name == "Pcin0" || name == "Pcin") carry_[n] = Carry::comes_in;
+      }
+      states_[n].begins_sum = carry_[n] == Carry::goes_out;
+    }
   }
 
   // Numbers and parameters come when all else that their reader waits for has been or may be placed: until
@@ -248,7 +296,9 @@ class PressureScheduler {
     state.change = registers_.change(n);
     insert(n);
   }
-  ByRank rank(std::uint32_t n) const { return {-static_cast<std::int64_t>(ranks_[n]), n}; }
+  ByRank rank(std::uint32_t n) const {
+    return {steps_[n] != 0 ? 1 : -static_cast<std::int64_t>(ranks_[n]), n};
+  }
   ByRank time(std::uint32_t n) const { return {static_cast<std::int64_t>(times_.ready(n)), n}; }
   ByRank growth(std::uint32_t n) const {
     const InUse& c = states_[n].change;
@@ -280,6 +330,8 @@ class PressureScheduler {
   void place(std::uint32_t n) {
     times_.issue(n);
     order_.push_back(n);
+    if (carry_[n] == Carry::goes_out) ++open_sums_;
+    if (carry_[n] == Carry::comes_in && open_sums_ > 0) --open_sums_;
     registers_.place(n, [&](std::uint32_t m) {
       if (!states_[m].is_open) return;
       erase(m);
@@ -302,6 +354,7 @@ class PressureScheduler {
   }
 
   bool is_allowed(std::size_t group) const {
+    if ((group & 4u) != 0 && open_sums_ > 0) return false;
     if ((group & 1u) != 0 && registers_.in_use().general >= limit_) return false;
     return (group & 2u) == 0 || registers_.in_use().predicates < most_live_predicates;
   }
@@ -350,7 +403,11 @@ class PressureScheduler {
   std::vector<char> easy_;                          // made again anywhere; 2: open
   std::vector<std::vector<std::uint32_t>> wanted_;  // those, by reader
   std::vector<std::uint32_t> not_open_;             // others before it that may not be placed yet
-  std::array<std::set<ByRank>, 4> ready_, waiting_;
+  enum class Carry : std::uint8_t { none, goes_out, comes_in };
+  std::vector<Carry> carry_;
+  std::vector<char> steps_;
+  unsigned open_sums_ = 0;  // whose upper words are still to come
+  std::array<std::set<ByRank>, 8> ready_, waiting_;
   std::set<ByRank> growing_;
   std::set<std::uint32_t> final_;
   std::vector<std::uint32_t> order_;
