@@ -318,6 +318,7 @@ unsigned least_stall(const machine::Instruction& code) {
   const std::string_view base = base_mnemonic(code);
   const bool old = code.generation <= 75;
   if (machine::in_bundles(code.generation)) {
+    if (base == "EXIT" && !code.always()) return 13;
     if (base == "EXIT" || base == "RET" || base == "BAR") return 15;
     constexpr std::string_view pushes[] = {"SSY", "PBK", "PCNT", "PRET"};
     if (is_control_flow(base)) return is_one_of_names(base, pushes) ? 1 : 13;

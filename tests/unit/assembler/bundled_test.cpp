@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "assembler/assemble.h"
 #include "assembler/clean.h"
@@ -106,6 +109,55 @@ TEST(Bundled, ACallOfTheDriverReturnsBehindItsJump) {
   EXPECT_EQ(code.instructions[at + 1].operands[1].value, 0);
   EXPECT_EQ(code.actions[at].flow, machine::Flow::set_return);
   EXPECT_EQ(code.actions[at + 1].flow, machine::Flow::call_register);
+}
+
+// An exit or a barrier of assembled code: cycles by stall counts since the last one.
+struct WayEnd {
+  bool guarded = false;
+  unsigned cycles = 0;
+};
+std::vector<WayEnd> ways_of(const std::string& body, std::uint8_t& first_stall) {
+  ptx::LoadOptions options;
+  make_code(options, maxwell, false);
+  const auto module = ptx::load_module("test.ptx", maxwell_kernel(body), options);
+  module->complete_all();
+  const auto& code = module->functions.back().machine;
+  EXPECT_NE(code, nullptr);
+  std::vector<WayEnd> out;
+  WayEnd now;
+  first_stall = code->instructions.front().control.stall;
+  for (const machine::Instruction& i : code->instructions) {
+    if (i.mnemonic().starts_with("EXIT") || i.mnemonic().starts_with("BAR")) {
+      now.guarded = !i.always();
+      out.push_back(std::exchange(now, {}));
+      continue;
+    }
+    now.cycles += i.control.stall;
+  }
+  return out;
+}
+
+// Straight code: each way begins where the last one ended.
+TEST(ShortWays, ExitsAndBarriersDoNotComeTooSoon) {
+  std::uint8_t first = 0;
+  const std::vector<WayEnd> ways = ways_of(
+      "mov.u32 %r1, %tid.x; setp.gt.u32 %p, %r1, 40; @%p ret; st.global.u32 [%a], %r1; bar.sync 0; "
+      "bar.sync 0; st.global.u32 [%a+4], %r1;",
+      first);
+  EXPECT_EQ(first, 6u);
+  ASSERT_EQ(ways.size(), 4u);
+  EXPECT_TRUE(ways[0].guarded);
+  EXPECT_EQ(ways[0].cycles, 58u);
+  for (std::size_t k = 1; k < ways.size(); ++k) EXPECT_EQ(ways[k].cycles, 49u) << k;
+}
+
+TEST(ShortWays, LongOnesStayAsTheyAre) {
+  std::string sums = "ld.global.u32 %r1, [%a];\n";
+  for (unsigned k = 0; k < 20; ++k) sums += "mul.lo.u32 %r1, %r1, %r1; add.u32 %r1, %r1, 77;\n";
+  std::uint8_t first = 0;
+  const std::vector<WayEnd> ways = ways_of(sums + "st.global.u32 [%a], %r1;", first);
+  ASSERT_EQ(ways.size(), 1u);
+  EXPECT_GT(ways[0].cycles, 58u);
 }
 
 }  // namespace
