@@ -151,8 +151,8 @@ class Balance {
     const std::size_t before = code.size();
     // As the vendor's code has it: IMAD.MOV.U32, IMAD.SHL.U32, IMAD.IADD
     const bool sums = !is_zero(x) && !is_zero(z);
-    Instruction i =
-        out_.emit(name, like.refs[result], {x.value, y.value, z.value}, {{"u32", sums || name != "IMAD" ? "" : "U32"}});
+    Instruction i = out_.emit(name, like.refs[result], {x.value, y.value, z.value},
+                              {{"u32", sums || name != "IMAD" ? "" : "U32"}});
     const bool alone = code.size() == before + 1;
     code.resize(before, like);
     if (!alone) return std::nullopt;
