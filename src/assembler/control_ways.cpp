@@ -6,6 +6,7 @@
 // Why is not known. Some ways have 7 cycles more, or several times 7, which is not done here.
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,16 +40,20 @@ class Ways {
     in_[0] = 0;
     if (std::vector<Instruction>& begin = p_.blocks[0].code; !begin.empty())
       begin[0].code.control.stall = std::max(begin[0].code.control.stall, first_stall);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
-        walk(
-            b, [](std::size_t, unsigned) {},
-            [&](std::uint32_t to, unsigned cycles) {
-              if (cycles >= in_[to]) return;
-              in_[to] = cycles;
-              changed = true;
-            });
+    std::deque<std::uint32_t> work = {0};
+    std::vector<char> waiting(p_.blocks.size(), 0);
+    while (!work.empty()) {
+      const std::uint32_t b = work.front();
+      work.pop_front();
+      waiting[b] = 0;
+      walk(
+          b, [](std::size_t, unsigned) {},
+          [&](std::uint32_t to, unsigned cycles) {
+            if (cycles >= in_[to]) return;
+            in_[to] = cycles;
+            if (waiting[to] == 0) work.push_back(to);
+            waiting[to] = 1;
+          });
     }
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) pad(b);
   }
