@@ -3,7 +3,8 @@
 // Read off the code of ptxas 12.9 for sm_50 and 60, in 515 kernels: from the begin, a barrier or an exit to
 // the next one of these its stall counts are at least 49 cycles, 58 if a guarded exit is next; NOPs make up
 // what is missing (172 of 179 guarded exits behind the begin are at 58 then, and without NOP at 60 and more).
-// Why is not known. Some ways have 7 cycles more, or several times 7, which is not done here.
+// Why is not known. A stall count of 13 in front of a wait for a scoreboard makes a way 7 cycles longer
+// there, which is not done here.
 #include <algorithm>
 #include <cstdint>
 #include <deque>

@@ -12,18 +12,16 @@
 namespace simtlab::assembler {
 namespace {
 
-// Loads that see what others write. Of atomic operations, on Ampere and Ada all, on Hopper those whose
-// results are waited for. Before, none: of 28 loops with some, ptxas has YIELD in all for sm_80, in none for
-// sm_70 and 75.
+// Atomic operations: on Ampere and Ada all, on Hopper those whose results are waited for. Before, none: of 28
+// loops with some, ptxas has YIELD in all for sm_80, in none for sm_70 and 75. A loop around a volatile load
+// has none.
 bool may_wait(const Instruction& i) {
   constexpr std::array<std::string_view, 2> waiting = {"ATOM", "ATOMG"}, others = {"ATOMS", "RED"};
-  constexpr std::array<std::string_view, 3> loads = {"LD", "LDG", "LDS"};
   constexpr unsigned ampere = 80, hopper = 90;
   const std::string_view base = base_mnemonic(i.code);
   const unsigned generation = i.code.generation;
-  if (generation >= ampere && is_one_of_names(base, waiting)) return true;
-  if (generation >= ampere && generation < hopper && is_one_of_names(base, others)) return true;
-  return is_one_of_names(base, loads) && i.code.mnemonic().find("STRONG") != std::string::npos;
+  if (generation < ampere) return false;
+  return is_one_of_names(base, waiting) || (generation < hopper && is_one_of_names(base, others));
 }
 
 struct Waits {

@@ -5,9 +5,9 @@
 
 namespace simtlab::assembler {
 
-// YIELD at the head of each loop in which the PTX has a load that others may change or, from Ampere on, an
-// atomic operation: a round may wait for lanes of its own warp. Loops that stand for one operation of the PTX
-// have none. Before registers have numbers.
+// From Ampere on, YIELD at the head of each loop in which the PTX has an atomic operation: a round may wait
+// for lanes of its own warp. Loops that stand for one operation of the PTX have none. Before registers have
+// numbers.
 void yield_in_loops(Program& program);
 
 }  // namespace simtlab::assembler
