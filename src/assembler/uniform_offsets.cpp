@@ -50,7 +50,7 @@ class UniformOffsets {
     std::uint8_t bank = 0;
     std::uint32_t offset = 0;
   };
-  // One word of it, by the names of IADD3's operands
+  // One word of it
   struct Term {
     Ref word;
     Value constant;
