@@ -168,8 +168,10 @@ Program program_of(ptx::VirtualFunction work, const ptx::Module& module, unsigne
     Program other = finished(std::move(selected), false);
     if (expected_cycles(other) < expected_cycles(program)) program = std::move(other);
   }
-  if (machine::has_control(generation)) set_control(program);
-  if (machine::has_control(generation) && machine::in_bundles(generation)) lengthen_short_ways(program);
+  if (machine::has_control(generation)) {
+    set_control(program);
+    if (machine::in_bundles(generation)) lengthen_short_ways(program);
+  }
   return program;
 }
 

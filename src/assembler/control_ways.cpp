@@ -35,7 +35,8 @@ bool leads_away(const Instruction& i) {
 
 class Ways {
  public:
-  explicit Ways(Program& program) : p_(program), in_(program.blocks.size(), far) {}
+  explicit Ways(Program& program)
+      : p_(program), out_(program, program.generation), in_(program.blocks.size(), far) {}
 
   void run() {
     in_[0] = 0;
@@ -85,28 +86,29 @@ class Ways {
     walk(
         b, [&](std::size_t n, unsigned cycles) { missing.emplace_back(n, cycles); },
         [](std::uint32_t, unsigned) {});
-    std::vector<Instruction>& code = p_.blocks[b].code;
-    for (auto at = missing.rbegin(); at != missing.rend(); ++at)
-      for (unsigned left = at->second; left > 0;) {
-        const unsigned now = left % longest != 0 ? left % longest : longest;
-        code.insert(code.begin() + static_cast<std::ptrdiff_t>(at->first), pause(code[at->first], now));
-        left -= now;
-      }
+    if (missing.empty()) return;
+    std::vector<Instruction> code = std::exchange(p_.blocks[b].code, {});
+    out_.start(b);
+    auto next = missing.begin();
+    for (std::size_t n = 0; n < code.size(); ++n) {
+      if (next != missing.end() && next->first == n)
+        for (unsigned left = next++->second; left > 0;) {
+          const unsigned now = std::min(left, longest);
+          pause(code[n], now);
+          left -= now;
+        }
+      p_.blocks[b].code.push_back(std::move(code[n]));
+    }
   }
 
-  Instruction pause(const Instruction& before, unsigned cycles) const {
-    Program made;
-    made.generation = p_.generation;
-    made.blocks.resize(1);
-    Builder out(made, p_.generation);
-    out.start(0);
-    Instruction i = out.emit("NOP", {}, {number(0)});
+  void pause(const Instruction& before, unsigned cycles) {
+    Instruction& i = out_.emit("NOP", {}, {number(0)});
     i.line = before.line, i.file = before.file, i.source_line = before.source_line;
     i.code.control.stall = static_cast<std::uint8_t>(cycles);
-    return i;
   }
 
   Program& p_;
+  Builder out_;
   std::vector<unsigned> in_;  // by block: the fewest cycles since the way began
 };
 

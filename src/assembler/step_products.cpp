@@ -1,8 +1,9 @@
 #include "assembler/step_products.h"
 
-#include <algorithm>
-#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -36,13 +37,22 @@ std::vector<Users> users_of(const Program& program) {
 
 class StepProducts {
  public:
-  explicit StepProducts(Program& program) : p_(program), flow_(program), users_(users_of(program)) {}
+  explicit StepProducts(Program& program)
+      : p_(program),
+        flow_(program),
+        users_(users_of(program)),
+        made_(program.blocks.size()),
+        gone_(program.blocks.size()) {}
 
   void run() {
     for (std::uint32_t r = 0; r < users_.size(); ++r)
-      if (is_step(r)) moves_.emplace_back(users_[r].writer, users_[r].reader);
-    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) rebuild(b);
-    for (auto& [b, code] : changed_) p_.blocks[b].code = std::move(code);
+      if (is_step(r)) {
+        const Users& u = users_[r];
+        made_[u.reader.block].emplace(u.reader.index, at(u.writer));
+        gone_[u.writer.block].insert(u.writer.index);
+      }
+    for (std::uint32_t b = 0; b < p_.blocks.size(); ++b)
+      if (!made_[b].empty() || !gone_[b].empty()) rebuild(b);
   }
 
  private:
@@ -70,24 +80,20 @@ class StepProducts {
   }
 
   void rebuild(std::uint32_t b) {
-    const auto touches = [&](const auto& move) { return move.first.block == b || move.second.block == b; };
-    if (std::ranges::none_of(moves_, touches)) return;
-    std::vector<Instruction>& code = changed_.emplace_back(b, std::vector<Instruction>()).second;
-    for (std::uint32_t k = 0; k < p_.blocks[b].code.size(); ++k) {
-      bool leaves = false;
-      for (const auto& [from, to] : moves_) {
-        leaves = leaves || (from.block == b && from.index == k);
-        if (to.block == b && to.index == k) code.push_back(at(from));
-      }
-      if (!leaves) code.push_back(p_.blocks[b].code[k]);
+    std::vector<Instruction> code = std::exchange(p_.blocks[b].code, {});
+    for (std::uint32_t k = 0; k < code.size(); ++k) {
+      const auto [first, last] = made_[b].equal_range(k);
+      for (auto made = first; made != last; ++made) p_.blocks[b].code.push_back(made->second);
+      if (!gone_[b].contains(k)) p_.blocks[b].code.push_back(std::move(code[k]));
     }
   }
 
   Program& p_;
   const Flow flow_;
   const std::vector<Users> users_;  // by register
-  std::vector<std::pair<Spot, Spot>> moves_;
-  std::vector<std::pair<std::uint32_t, std::vector<Instruction>>> changed_;  // blocks
+  // By block: what comes in front of an instruction, and those that go
+  std::vector<std::multimap<std::uint32_t, Instruction>> made_;
+  std::vector<std::set<std::uint32_t>> gone_;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ class UniformOffsets {
         readers_(std::move(users.readers)) {
     for (std::uint32_t b = 0; b < p_.blocks.size(); ++b) gone_.emplace_back(p_.blocks[b].code.size(), false);
     in_front_.resize(p_.blocks.size());
+    stretches_.resize(p_.blocks.size());
   }
 
   void run() {
@@ -184,19 +185,11 @@ class UniformOffsets {
   void move(std::uint32_t reg, const Sum& sum) {
     if (words_ + 2 * readers_[reg].size() > most_offset_words) return;
     for (const UniformSpot& s : readers_[reg])
-      if (may_be_overtaken(p_.blocks[s.block])) return;
+      if (p_.blocks[s.block].apart && stretches_of(s.block).meets_block) return;
     const Ref pair = as_pair(sum.words);
     for (const UniformSpot& s : readers_[reg])
       at(s) = *reading_offset(at(s), {reg, 0, 2}, pair, loaded(s, sum));
     for (const UniformSpot& s : writers_[reg]) gone_[s.block][s.index] = true;
-  }
-
-  // Lanes that run apart share the uniform registers. Others run where lanes wait, which nothing is moved
-  // over; but a barrier of the block only keeps the order of memory.
-  static bool may_be_overtaken(const Block& block) {
-    return block.apart && std::ranges::any_of(block.code, [](const Instruction& i) {
-             return base_mnemonic(i.code) == "BAR";
-           });
   }
 
   std::uint32_t add(Register r) {
@@ -230,9 +223,7 @@ class UniformOffsets {
 
   // The uniform register that a parameter is in where the access is
   Ref loaded(const UniformSpot& s, const Sum& sum) {
-    const std::vector<Instruction>& code = p_.blocks[s.block].code;
-    std::uint32_t begin = s.index;  // behind the last point where lanes may wait
-    while (begin > 0 && order_kept_by(code[begin - 1].code) != KeepsOrder::all) --begin;
+    const std::uint32_t begin = stretches_of(s.block).begins[s.index];
     Load& load = in_front_[s.block][{begin, sum.bank, sum.offset}];
     if (!load.ref) {
       load.ref = {add({.file = File::uniform, .width = 2}), 0, 2};
@@ -259,6 +250,26 @@ class UniformOffsets {
     }
   }
 
+  // Lanes that run apart share the uniform registers. Others run where lanes wait, which nothing is moved
+  // over; but a barrier of the block of threads only keeps the order of memory.
+  // Of a block's code: where the stretch begins that lanes run without waiting, by instruction, and whether
+  // they meet the other warps of the block of threads.
+  struct Stretches {
+    std::vector<std::uint32_t> begins;
+    bool meets_block = false;
+  };
+  const Stretches& stretches_of(std::uint32_t b) {
+    Stretches& out = stretches_[b];
+    if (!out.begins.empty()) return out;
+    std::uint32_t begin = 0;
+    for (const Instruction& i : p_.blocks[b].code) {
+      out.begins.push_back(begin);
+      if (order_kept_by(i.code) == KeepsOrder::all) begin = static_cast<std::uint32_t>(out.begins.size());
+      out.meets_block = out.meets_block || base_mnemonic(i.code) == "BAR";
+    }
+    return out;
+  }
+
   struct Load {
     Ref ref;
     std::uint32_t before = none;  // the instruction of the block that it is in front of
@@ -269,6 +280,7 @@ class UniformOffsets {
   Builder out_;
   std::vector<std::vector<UniformSpot>> writers_, readers_;  // by register
   std::vector<std::vector<bool>> gone_;                      // by block
+  std::vector<Stretches> stretches_;                         // by block
   // By block: by where the code begins that lanes run without waiting, bank and offset
   std::vector<std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint32_t>, Load>> in_front_;
   unsigned words_ = 0;

@@ -1,4 +1,4 @@
-"""Time and memory for machine code of kernels with thousands of branches grow with their size, not with its square."""
+"""Time and memory for machine code of kernels with thousands of branches, accesses and barriers grow with their size, not with its square."""
 import os
 import random
 import subprocess
@@ -91,12 +91,28 @@ def sum_of_steps(thread, count):
     return value
 
 
+# A 64-bit index for two arrays: on Turing accesses add the parameters.
+ACCESSES = """ld.global.u64 %rd4, [%rd2+OFFSET]; shl.b64 %rd5, %rd4, 2; ld.param.u64 %rd6, [in]; ld.param.u64 %rd7, [out];
+add.u64 %rd6, %rd6, %rd5; add.u64 %rd7, %rd7, %rd5; ld.global.u32 %r12, [%rd6]; st.global.u32 [%rd7], %r12;
+"""
+
+
+def accesses(count):
+    return KERNEL.replace("sm_80", "sm_70").replace(
+        "BODY", "".join(ACCESSES.replace("OFFSET", str(8 * n)) for n in range(count))
+    )
+
+
+def barriers(count):
+    return KERNEL.replace("sm_80", "sm_50").replace("BODY", "bar.sync 0; st.global.u32 [%rd2+4], %r10;\n" * count)
+
+
 class Size(Case):
-    def need(self, text, most_mib, most_seconds):
+    def need(self, text, most_mib, most_seconds, architecture="sm_80"):
         """What an assembler needs that leaves values alive everywhere is ten times as much."""
         self.file("k.ptx", text)
         with open(self.folder / "k.sass", "wb") as listing:
-            words = [SIMTLAB, "disasm", "k.ptx", "--assemble", "sm_80"]
+            words = [SIMTLAB, "disasm", "k.ptx", "--assemble", architecture]
             process = subprocess.Popen(
                 words,
                 cwd=self.folder,
@@ -115,6 +131,13 @@ class Size(Case):
 
     def test_thousands_of_blocks_of_one_cycle(self):
         self.need(irreducible(2500), 800, 60)
+
+    def test_thousands_of_accesses_by_parameters(self):
+        self.need(accesses(6000), 800, 20, "sm_75")
+        self.assertIn(".64+UR", (self.folder / "k.sass").read_text())
+
+    def test_thousands_of_barriers(self):
+        self.need(barriers(20000), 800, 15, "sm_50")
 
     def test_thousands_of_registers(self):
         count = 1800
